@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * agent.h — the machine's side: numbered commands in, events out. The engine sees only this
+ * interface; `hone run` uses the local agent (agent_local_new), tests use the simulator's.
+ *
+ * Commands may come twice, events may be reported twice; effects happen once. START of an attempt
+ * that lives or has ended starts nothing and reports what is there.
+ */
+#ifndef HONE_AGENT_H
+#define HONE_AGENT_H
+
+#include "exec/exec.h"
+#include "metrics/metrics.h"
+#include "sched/sched.h"
+
+enum agent_command_kind {
+    COMMAND_START,   /* start the attempt, or report on it if it was already started */
+    COMMAND_ADOPT,   /* report on an attempt started earlier; never starts anything */
+    COMMAND_STOP,    /* ask it to end: SIGTERM, grace, kill. Repeated with `kill`: at once */
+    COMMAND_CONTROL, /* new text for its control page */
+};
+struct agent_command {
+    enum agent_command_kind kind;
+    int64_t attempt;             /* id */
+    const struct launch *launch; /* START; ADOPT uses its dir and attempt_id */
+    const struct metrics_rules *rules; /* START, ADOPT: borrowed until the attempt's ENDED event */
+    bool kill;                   /* STOP */
+    int64_t grace_us;            /* STOP */
+    const char *control_json;    /* CONTROL */
+};
+
+enum agent_event_kind {
+    EVENT_STARTED, /* a keeper lives */
+    EVENT_SAMPLES, /* read from its files; always before ENDED */
+    EVENT_ENDED,   /* final; nothing of the attempt is running any more */
+};
+struct agent_sample { /* a struct sample that owns nothing: names are interned by the agent */
+    const char *metric;
+    double value;
+    int64_t step;    /* counted by the agent where the program gave none */
+    int64_t time_us;
+};
+struct ending {
+    enum reason reason; /* NONE: exit 0; EXIT, SIGNAL, OOM, TIMEOUT, LOST, SPAWN; CANCELLED: ended
+                           because the agent was asked to (STOP) */
+    bool transient;     /* SPAWN, LOST: worth another try */
+    int exit_status;    /* -1: by signal */
+    int signal;
+    int64_t run_us, cpu_us;
+    uint64_t max_rss_bytes, dropped_bytes;
+    const char *error; /* sentence + last lines of stderr; NULL if none */
+};
+struct agent_event {
+    enum agent_event_kind kind;
+    int64_t attempt;
+    int64_t time_us; /* wall */
+    pid_t pid;       /* STARTED */
+    const struct agent_sample *samples; /* SAMPLES: borrowed for the call */
+    size_t n_samples;
+    struct ending ending; /* ENDED */
+};
+typedef void agent_event_fn(const struct agent_event *event, void *arg);
+
+struct agent;
+struct agent_ops {
+    const char *name;
+    void (*command)(struct agent *agent, const struct agent_command *command);
+    void (*free)(struct agent *agent); /* running attempts go on */
+};
+struct agent { /* head of every implementation */
+    const struct agent_ops *ops;
+    struct machine machine; /* what this machine has */
+    agent_event_fn *on_event;
+    void *arg;
+};
+void agent_command(struct agent *agent, const struct agent_command *command);
+void agent_free(struct agent *agent);
+DEFINE_AUTOFREE(agent);
+
+/* The local one, on a libuv loop. Events are delivered on the loop's thread. */
+struct uv_loop_s;
+int agent_local_new(struct uv_loop_s *loop, const char *home_id, agent_event_fn *on_event,
+                    void *arg, struct agent **ret, struct err *err);
+/* What this machine has: cpus (affinity and cgroup quota respected), memory, GPUs by NVML. */
+void machine_probe(struct machine *ret);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * str.c — a growing text, and numbers in their shortest exact form.
+ */
+#include "base/str.h"
+
+#include <math.h>
+
+void str_release(struct str *str)
+{
+    if (str->cap)
+        free(str->s);
+    *str = (struct str)STR_INIT;
+}
+
+void str_reserve(struct str *str, size_t more)
+{
+    size_t need = str->len + more + 1;
+    if (need <= str->cap)
+        return;
+    size_t cap = MAX(need, str->cap + str->cap / 2 + 32);
+    str->s = str->cap ? xrealloc(str->s, cap) : xcalloc(1, cap);
+    str->cap = cap;
+}
+
+void str_add_n(struct str *str, const char *bytes, size_t n)
+{
+    str_reserve(str, n);
+    if (n)
+        memcpy(str->s + str->len, bytes, n);
+    str->len += n;
+    str->s[str->len] = '\0';
+}
+
+void str_add(struct str *str, const char *text)
+{
+    str_add_n(str, text, strlen(text));
+}
+
+void str_add_char(struct str *str, char c)
+{
+    str_add_n(str, &c, 1);
+}
+
+void str_addv(struct str *str, const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    if (n <= 0)
+        return;
+    str_reserve(str, (size_t)n);
+    vsnprintf(str->s + str->len, (size_t)n + 1, fmt, ap);
+    str->len += (size_t)n;
+}
+
+void str_addf(struct str *str, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    str_addv(str, fmt, ap);
+    va_end(ap);
+}
+
+void str_cut(struct str *str, size_t len)
+{
+    if (len >= str->len)
+        return;
+    str->len = len;
+    str->s[len] = '\0';
+}
+
+char *str_take(struct str *str)
+{
+    char *s = str->cap ? str->s : xstrdup("");
+    *str = (struct str)STR_INIT;
+    return s;
+}
+
+const char *double_text(char buf[DOUBLE_TEXT_SIZE], double x)
+{
+    static const int digits[] = {6, 15, 16, 17}; /* most numbers are short, or need nearly all */
+
+    if (isnan(x))
+        return "nan";
+    if (isinf(x))
+        return x > 0 ? "inf" : "-inf";
+    for (size_t i = 0; i < ARRAY_LEN(digits); i++) {
+        snprintf(buf, DOUBLE_TEXT_SIZE, "%.*g", digits[i], x);
+        if (strtod(buf, NULL) == x)
+            break;
+    }
+    return buf;
+}
+
+void str_add_double(struct str *str, double x)
+{
+    char buf[DOUBLE_TEXT_SIZE];
+    str_add(str, double_text(buf, x));
+}
+
+/* Length of the valid UTF-8 sequence at p, 0 if broken. */
+static size_t utf8_len(const unsigned char *p, size_t n)
+{
+    size_t len = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3
+                 : p[0] >= 0xf0 && p[0] < 0xf5                   ? 4
+                                                                 : 0;
+    if (len == 0 || len > n)
+        return 0;
+    for (size_t i = 1; i < len; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    if (len == 2 && p[0] == 0xc2 && p[1] < 0xa0)
+        return 0; /* C1 control characters can drive a terminal too */
+    return len;
+}
+
+void str_add_printable(struct str *str, const char *bytes, size_t n)
+{
+    const unsigned char *p = (const unsigned char *)bytes;
+    for (size_t i = 0; i < n;) {
+        size_t len = utf8_len(p + i, n - i);
+        if (p[i] == '\t')
+            str_add_char(str, ' ');
+        else if (len == 0 || p[i] < 0x20 || p[i] == 0x7f)
+            str_add_char(str, '?');
+        else
+            str_add_n(str, bytes + i, len);
+        i += len ? len : 1;
+    }
+}

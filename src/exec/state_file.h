@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * state_file.h — the file `state` of an attempt's folder, shared by program, keeper and agent.
+ *
+ *      0 ┌────────────────────────────────────────────────┐
+ *        │ control page, 8 KiB: what HONE_CONTROL maps    │ written by the agent, read by the program
+ *   8192 ├────────────────────────────────────────────────┤
+ *        │ keeper record: who supervises                  │ written by the keeper once, at start
+ *   9216 ├────────────────────────────────────────────────┤
+ *        │ request: what the agent asks of the keeper     │ written by the agent, then SIGUSR1
+ *  10240 ├────────────────────────────────────────────────┤
+ *        │ exit record: how it ended                      │ written by the keeper, one pwrite, last
+ *  12288 └────────────────────────────────────────────────┘
+ *
+ * The keeper holds an OFD write lock on the file as long as it lives. Never truncated, never
+ * replaced. Every record carries a magic and a CRC-32C; a torn one counts as absent. Layouts are
+ * fixed little-endian structs without pointers: this header compiles without libc for the keeper.
+ */
+#ifndef HONE_STATE_FILE_H
+#define HONE_STATE_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define STATE_CONTROL_SIZE 8192
+#define STATE_KEEPER_AT    8192
+#define STATE_REQUEST_AT   9216
+#define STATE_EXIT_AT      10240
+#define STATE_FILE_SIZE    12288
+
+/* The control page. The program looks at `generation` only: one 64-bit load a step. */
+struct control_page {
+    uint64_t version;    /* 1 */
+    uint64_t generation; /* odd while being written */
+    uint64_t length;     /* of json */
+    char json[STATE_CONTROL_SIZE - 24];
+};
+
+#define KEEPER_MAGIC  0x3152504b656e6f48ULL /* "HoneKPR1" */
+#define REQUEST_MAGIC 0x3151525f656e6f48ULL
+#define EXIT_MAGIC    0x3154584f656e6f48ULL
+
+struct keeper_record {
+    uint64_t magic;
+    int64_t attempt;
+    int32_t keeper_pid, program_pid;
+    uint64_t keeper_start_ticks;  /* field 22 of /proc/pid/stat */
+    uint64_t program_start_ticks;
+    char boot_id[40];
+    int64_t started_wall_us, started_mono_us;
+    uint32_t cgroup_kind; /* enum cgroup_kind */
+    char cgroup[256];     /* folder that holds the tree, for killing; "" if none */
+    char cgroup_limits[256]; /* v1 memory folder; "" if none */
+    uint32_t crc;         /* over everything before */
+};
+
+enum stop_cause { /* who asked for the end */
+    CAUSE_NONE,
+    CAUSE_STOP,    /* the agent, by request: SIGTERM, grace, kill */
+    CAUSE_KILL,    /* the agent, by request: at once */
+    CAUSE_TIME,    /* its time limit */
+    CAUSE_MEMORY,  /* its memory limit, enforced by the keeper (no cgroup) or by the kernel (OOM) */
+    CAUSE_SPAWN,   /* the program could not be started: status is the errno */
+    CAUSE_SIGNAL_TO_KEEPER, /* somebody sent SIGTERM to the keeper itself */
+};
+
+struct stop_request {
+    uint64_t magic;
+    uint32_t cause;    /* CAUSE_STOP or CAUSE_KILL */
+    uint32_t grace_ms; /* between SIGTERM and killing */
+    uint32_t crc;
+};
+
+struct exit_record {
+    uint64_t magic;
+    int64_t attempt;
+    uint32_t cause;  /* enum stop_cause */
+    int32_t status;  /* exit status, -1 if by signal */
+    int32_t signal;  /* 0 if by exit */
+    int32_t core;    /* a core was dumped */
+    int32_t oom;     /* oom kills in its cgroup */
+    int32_t leftovers; /* processes killed after the program had ended */
+    int64_t started_wall_us, ended_wall_us, run_us; /* run_us by the monotonic clock */
+    int64_t user_us, system_us;
+    uint64_t max_rss_bytes;
+    uint64_t dropped_stdout, dropped_stderr; /* bytes punched out by the output cap */
+    uint32_t crc;
+};
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * metrics.h — from bytes that a program wrote to samples: line protocol in its metrics file, and
+ * numbers recognised in its output. Pure: bytes in, samples out; feed in any pieces.
+ */
+#ifndef HONE_METRICS_H
+#define HONE_METRICS_H
+
+#include "model/spec.h"
+#include "model/trial.h"
+
+struct sample {
+    const char *metric; /* borrowed, for the call only */
+    double value;       /* may be NaN or Inf */
+    int64_t step;       /* STEP_NONE if the program gave none: the reader counts then */
+    int64_t time_us;    /* wall, as written by the program or of reading; 0: unknown */
+};
+typedef void sample_fn(const struct sample *sample, void *arg);
+
+/* The patterns of a spec, compiled. Thread-safe once made. */
+struct metrics_rules;
+int metrics_rules_new(const struct spec *spec, struct metrics_rules **ret, struct err *err);
+void metrics_rules_free(struct metrics_rules *rules);
+DEFINE_AUTOFREE(metrics_rules);
+
+enum metrics_source { METRICS_OUTPUT /* stdout or stderr */, METRICS_FILE /* line protocol */ };
+
+/* Reads one file of one attempt from its beginning; keeps the broken-off last line between feeds
+ * (lines over 64 KiB are skipped, and counted). */
+struct metrics_parser;
+struct metrics_parser *metrics_parser_new(const struct metrics_rules *rules,
+                                          enum metrics_source source, sample_fn *fn, void *arg);
+void metrics_parser_free(struct metrics_parser *parser);
+DEFINE_AUTOFREE(metrics_parser);
+void metrics_parser_feed(struct metrics_parser *parser, const char *bytes, size_t n,
+                         int64_t time_us);
+/* The file is complete: the last line counts even without its newline. */
+void metrics_parser_finish(struct metrics_parser *parser, int64_t time_us);
+
+/* The program's answer `hone generation=7i` is the sample "hone.generation". */
+#define METRIC_GENERATION "hone.generation"
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spec.h — what an experiment is to do: program, parameters, objective, search, limits. The noun;
+ * folder spec/ reads it from files and command lines. Immutable once submitted.
+ */
+#ifndef HONE_MODEL_SPEC_H
+#define HONE_MODEL_SPEC_H
+
+#include "model/space.h"
+
+enum goal { GOAL_MINIMIZE, GOAL_MAXIMIZE };
+/* How parameters that the command does not name as {name} reach the program. */
+enum pass { PASS_ARGS, PASS_ENV, PASS_FILE };
+enum workdir { WORKDIR_SPEC, WORKDIR_TRIAL };
+
+struct objective {
+    char *metric; /* NULL: no objective, trials only run */
+    enum goal goal;
+    double target; /* NaN: none */
+};
+
+struct text_pair {
+    char *key, *value;
+};
+
+enum keep { KEEP_ALL, KEEP_BEST, KEEP_LAST };
+
+struct spec {
+    char *name;        /* [A-Za-z_][A-Za-z0-9_-]* */
+    char *description; /* may be NULL */
+    char *file;        /* where it was read from; NULL: the command line */
+    char *dir;         /* absolute: programs run here, `code` is relative to it */
+    VEC(char *) command; /* words, {name} not yet replaced */
+    enum pass pass;
+    bool flags_value; /* true gives --name=true instead of --name */
+    VEC(struct text_pair) env;
+    enum workdir workdir;
+    bool pty;
+    VEC(char *) tags;
+
+    struct space space;
+    struct objective objective;
+    VEC(char *) diverge;              /* metrics whose NaN or Inf also means diverged */
+    VEC(struct text_pair) patterns;   /* metrics: key = metric name, value = regex with one group;
+                                         key "" = a regex with named groups */
+    bool patterns_only;               /* metrics: … only: true — no built-in recognition */
+
+    char *algorithm; /* "auto", "random", … */
+    int64_t trials;  /* how many to run; 0: as many as the space has */
+    int64_t parallel; /* 0: auto */
+    char *stop;      /* early stopping: "none", "median" */
+    uint64_t seed;
+
+    int64_t time_us, trial_time_us; /* 0: none */
+    int64_t deadline_us;            /* wall; 0: none */
+    char *deadline;                 /* as written ("18:00"), NULL: none */
+    int64_t grace_us;               /* between asking and killing */
+    int64_t retries;                /* of failures that are worth it */
+    uint64_t output_bytes;          /* cap of stdout, and of stderr */
+    VEC(int64_t) retry_codes;
+
+    double cpus; /* a trial takes this many */
+    uint64_t memory_bytes; /* 0: no limit */
+    int64_t gpus;
+
+    char *code;        /* folder of the snapshot, absolute; NULL: none */
+    bool code_isolate; /* run in a checkout of the snapshot */
+    enum keep keep_checkpoints;
+    int64_t keep_checkpoints_n;
+    int64_t keep_trials_us; /* 0: for ever */
+};
+
+void spec_init(struct spec *spec); /* zero; NaN target */
+void spec_release(struct spec *spec);
+/* a better than b under the goal; NaN is worse than everything. */
+bool objective_better(const struct objective *objective, double a, double b);
+
+#endif

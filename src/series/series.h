@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * series.h — the samples of a trial. They stay in the attempts' own files (metrics, stdout,
+ * stderr); this reads them. Callers know only this interface.
+ */
+#ifndef HONE_SERIES_H
+#define HONE_SERIES_H
+
+#include "model/trial.h"
+
+struct series_point {
+    int64_t step;    /* counted from 0 where the program gave none */
+    int64_t time_us; /* wall; 0: unknown */
+    double value;
+};
+struct series {
+    char *metric;
+    VEC(struct series_point) points;
+};
+struct series_set {
+    VEC(struct series) series; /* in order of first appearance */
+};
+void series_set_release(struct series_set *set);
+/* Read what a trial wrote over its attempts 1..n, oldest first. A later attempt that repeats steps
+ * (it began again or from a checkpoint) replaces them. `metric` NULL: all of them. `home` is where
+ * the attempts' folders are. A missing file is an empty one. */
+int series_read(const char *home, const struct spec *spec, const struct trial *trial,
+                const char *metric, struct series_set *ret, struct err *err);
+const struct series *series_find(const struct series_set *set, const char *metric);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parse.h — from files and command lines to a struct spec, and back to text.
+ *
+ * One option table (options.c) is the source of parsing, checks, help, docs/spec.md and errors.
+ * Errors read: train.yaml:7:3: unknown key 'parms', did you mean 'params'?
+ */
+#ifndef HONE_SPEC_PARSE_H
+#define HONE_SPEC_PARSE_H
+
+#include "model/spec.h"
+
+/* Changes made on the command line, applied over the file before it is checked. */
+struct spec_overrides {
+    VEC(char *) set;      /* "search.parallel=4": any key of the spec, value in YAML */
+    VEC(char *) fix;      /* -p "lr=0.1": give a parameter one value */
+    VEC(char *) param;    /* --param "lr=0.001..0.1:log", "batch=32,64,128", "layers=1..4:int",
+                             "seed=7", "epochs=5..20..5": add or replace a parameter */
+    const char *const *command; /* words after --, NULL: none */
+    size_t n_command;
+    int64_t now_us; /* wall: resolves limits.deadline */
+};
+void spec_overrides_release(struct spec_overrides *overrides);
+
+/* Read `path` (NULL: only the overrides; "-": standard input). Knows Hone's spec, mlframework's
+ * parameters.yml and PipeTune's pipetune.conf. Relative paths are relative to the file's folder.
+ * `ret` must be spec_init()ed and is released by the caller even after an error.
+ * `ret_notes` (may be NULL): sentences for the user that are not errors, a line each. */
+int spec_load(const char *path, const struct spec_overrides *overrides, struct spec *ret,
+              struct str *ret_notes, struct err *err);
+/* Read text, named `name` in errors, relative to folder `dir`. */
+int spec_parse(const char *text, size_t n, const char *name, const char *dir,
+               const struct spec_overrides *overrides, struct spec *ret, struct str *ret_notes,
+               struct err *err);
+/* The whole spec as canonical JSON; spec_parse() of it gives an equal spec. */
+void spec_json(const struct spec *spec, struct str *to);
+/* `hone check`: the expanded plan for people: command, parameters with their number of values,
+ * size of the space, trials, limits. */
+void spec_plan(const struct spec *spec, struct str *to);
+/* docs/spec.md, from the option table. */
+void spec_docs(struct str *to);
+/* A commented starting spec for `hone init`; `command` may be NULL. */
+void spec_template(const char *name, const char *command, struct str *to);
+
+/* What a trial's program is started with. */
+struct command_line {
+    VEC(char *) argv; /* without a terminating NULL */
+    VEC(char *) env;  /* "KEY=value" beyond the inherited environment */
+};
+/* Replace {name}, append --name=value, make HONE_PARAM_… variables when pass: env.
+ * `checkpoint` (may be NULL) is what {checkpoint} becomes ("" if NULL). */
+int spec_command_line(const struct spec *spec, const double *point, const char *checkpoint,
+                      struct command_line *ret, struct err *err);
+void command_line_release(struct command_line *line);
+
+#endif

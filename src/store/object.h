@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * object.h — files named by the SHA-256 of their content, under HOME/objects/ab/cdef…; and code
+ * snapshots as such objects (tar + zstd by libarchive, opened on first use).
+ */
+#ifndef HONE_OBJECT_H
+#define HONE_OBJECT_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+#define SHA256_HEX_SIZE 65
+
+int sha256_hex(const void *bytes, size_t n, char ret[SHA256_HEX_SIZE], struct err *err);
+
+/* Path of an object (free it). */
+char *object_path(const char *home, const char *sha256);
+int object_remove(const char *home, const char *sha256, struct err *err);
+
+struct snapshot {
+    char sha256[SHA256_HEX_SIZE]; /* of the archive: equal trees give equal names */
+    uint64_t size;                /* of the archive */
+    size_t files;
+    bool is_new; /* was not stored before */
+};
+/* Pack the folder into an object: regular files and links, sorted, without times and owners, minus
+ * .honeignore (gitignore syntax), .git, .hone, the home itself, node_modules, __pycache__ and
+ * files over 50 MB. At most 500 MB in all (-EFBIG with a sentence naming the largest folders).
+ * Durable when it returns 0. */
+int snapshot_take(const char *home, const char *folder, struct snapshot *ret, struct err *err);
+/* Unpack into an empty or new folder. Refuses names that leave it. */
+int snapshot_unpack(const char *home, const char *sha256, const char *folder, struct err *err);
+/* A quick fingerprint of the same files by size and mtime: has the code changed since? */
+int snapshot_fingerprint(const char *home, const char *folder, uint64_t *ret, struct err *err);
+/* Two snapshots compared: a line a file that differs ("changed train.py", "added x", "removed y"),
+ * with a unified diff of text files when `with_diff`. */
+int snapshot_diff(const char *home, const char *sha_a, const char *sha_b, bool with_diff,
+                  struct str *to, struct err *err);
+
+/* What was there when the experiment began, as a JSON object: host, kernel, cpu, cpus, memory,
+ * hone version, command line, user; git {commit, branch, dirty, patch object} of `folder`; python
+ * {version, packages} if `program` is a Python; variables (those whose name or value looks like a
+ * secret only by name). The dirty patch is stored as an object: its name is in the JSON. */
+int environment_record(const char *home, const char *folder, const char *program,
+                       const char *const *envp, struct str *to_json, struct err *err);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store.h — the database: everything but samples. SQLite in WAL mode, synchronous=FULL, one
+ * writer. The engine fills a struct txn as it decides; the writer thread applies it as one
+ * transaction; what rests on it (commands, replies) leaves only after that.
+ */
+#ifndef HONE_STORE_H
+#define HONE_STORE_H
+
+#include "base/arena.h"
+#include "model/trial.h"
+
+struct store;
+struct txn;
+
+/* HOME/hone.db. For writing it is created and migrated (the folder is made too); a database of a
+ * newer version is refused untouched (-ENOTSUP). For reading it must exist (-ENOENT: "no
+ * experiments yet in HOME"). */
+int store_open(const char *home, struct store **ret, struct err *err);
+int store_open_read(const char *home, struct store **ret, struct err *err);
+/* In memory, for tests and the simulator. */
+int store_open_memory(struct store **ret, struct err *err);
+void store_free(struct store *store);
+DEFINE_AUTOFREE(store);
+/* 16 hex digits that tell this home from all others; made with the database. */
+const char *store_home_id(const struct store *store);
+
+/* ---- writing: a transaction is a list of rows; everything is copied in ---- */
+struct txn *txn_new(void);
+void txn_free(struct txn *txn);
+DEFINE_AUTOFREE(txn);
+bool txn_empty(const struct txn *txn);
+void txn_put_experiment(struct txn *txn, const struct experiment *experiment);
+/* `space` gives the point its size and the params column its JSON; `params_json` (may be NULL: it
+ * is kept as stored) is that JSON. */
+void txn_put_trial(struct txn *txn, const struct trial *trial, size_t ndim,
+                   const char *params_json);
+void txn_put_attempt(struct txn *txn, const struct attempt *attempt);
+void txn_put_summary(struct txn *txn, int64_t experiment, int64_t trial,
+                     const struct summary *summary);
+/* Something that happened, for `run --json`, the live view and `show`. `json`: the whole event
+ * object without its id and time. */
+void txn_put_event(struct txn *txn, int64_t time_us, int64_t experiment, int64_t trial,
+                   const char *json);
+/* Annotations. trial 0: the experiment itself. */
+void txn_tag(struct txn *txn, int64_t experiment, int64_t trial, const char *tag, bool add);
+void txn_note(struct txn *txn, int64_t experiment, int64_t trial, const char *text); /* NULL: none */
+void txn_star(struct txn *txn, int64_t experiment, int64_t trial, bool star);
+/* A stored file: named by its SHA-256. */
+void txn_put_object(struct txn *txn, const char *sha256, const char *kind, uint64_t size,
+                    int64_t time_us);
+void txn_remove_object(struct txn *txn, const char *sha256);
+void txn_remove_experiment(struct txn *txn, int64_t experiment); /* with all of its rows */
+void txn_remove_trial(struct txn *txn, int64_t experiment, int64_t trial);
+/* Apply as one transaction, durable when it returns 0. -ENOSPC: the disk is full; nothing of it is
+ * there, and it may be tried again. Thread-safe against readers of other handles only. */
+int store_apply(struct store *store, const struct txn *txn, struct err *err);
+
+/* ---- reading: rows are returned as structs to be released by the caller ---- */
+struct experiment_row {
+    struct experiment experiment;
+    int64_t counts[TRIAL_STATES];
+    double best_value;  /* NaN: none */
+    int64_t best_trial; /* 0: none; by objective.goal among completed trials */
+    bool starred;
+    char *note; /* NULL: none */
+    VEC(char *) tags;
+};
+void experiment_row_release(struct experiment_row *row);
+struct trial_row {
+    struct trial trial; /* point has `ndim` doubles */
+    size_t ndim;
+    char *params_json;
+    bool starred;
+    char *note;
+    VEC(char *) tags;
+};
+void trial_row_release(struct trial_row *row);
+
+/* By "3", a name (the newest of that name), or "last". -ENOENT with a sentence. Without spec_json,
+ * environment and search_state unless `whole`. */
+int store_find_experiment(struct store *store, const char *ref, bool whole,
+                          struct experiment_row *ret, struct err *err);
+typedef int experiment_row_fn(const struct experiment_row *row, void *arg); /* not 0: stop there */
+/* Newest first; with spec_json, without environment and search_state. */
+int store_experiments(struct store *store, int64_t limit, experiment_row_fn *fn, void *arg,
+                      struct err *err);
+
+enum trial_order { ORDER_NUMBER, ORDER_BEST /* completed ones, best value first, needs `goal` */,
+                   ORDER_NEWEST };
+struct trial_query {
+    int64_t experiment;
+    enum trial_order order;
+    enum goal goal;
+    int64_t limit;  /* 0: all */
+    int64_t number; /* only this trial; 0: all */
+    int64_t after;  /* ORDER_NUMBER: numbers above this */
+    bool bare; /* only the struct trial: no params_json, note, tags (fast, for the engine) */
+};
+typedef int trial_row_fn(const struct trial_row *row, void *arg);
+int store_trials(struct store *store, const struct trial_query *query, trial_row_fn *fn, void *arg,
+                 struct err *err);
+typedef int attempt_fn(const struct attempt *attempt, void *arg);
+/* Of one trial (oldest first), or with trial 0 all of the experiment. `live`: only those not ended.
+ * experiment 0: of all experiments. */
+int store_attempts(struct store *store, int64_t experiment, int64_t trial, bool live,
+                   attempt_fn *fn, void *arg, struct err *err);
+typedef int summary_fn(int64_t trial, const struct summary *summary, void *arg);
+int store_summaries(struct store *store, int64_t experiment, int64_t trial, summary_fn *fn,
+                    void *arg, struct err *err);
+typedef int event_fn(int64_t id, int64_t time_us, int64_t trial, const char *json, void *arg);
+/* Events of an experiment with id > after, in order. */
+int store_events(struct store *store, int64_t experiment, int64_t after, int64_t limit,
+                 event_fn *fn, void *arg, struct err *err);
+/* Highest ids ever given, also of removed rows: ids are never reused. */
+int store_high_water(struct store *store, int64_t *ret_experiment, int64_t *ret_attempt,
+                     struct err *err);
+/* Objects that no row names, created before `before_us`. */
+typedef int object_fn(const char *sha256, const char *kind, uint64_t size, void *arg);
+int store_unused_objects(struct store *store, int64_t before_us, object_fn *fn, void *arg,
+                         struct err *err);
+/* PRAGMA quick_check and version, for `hone doctor`. */
+int store_check(struct store *store, struct err *err);
+
+#endif
