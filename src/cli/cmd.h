@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd.h — a command of the command line: one file each, one const struct cmd each, listed in
+ * main.c. Usage, help, man page and completion are made from these structs.
+ */
+#ifndef HONE_CMD_H
+#define HONE_CMD_H
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/str.h"
+
+/* Exit codes that scripts may rely on. */
+enum {
+    CMD_OK = 0,
+    CMD_FAILED = 1,        /* it did not work out: no such trial, no trial completed, engine failed */
+    CMD_USAGE = 2,         /* wrong usage or spec; nothing was changed */
+    CMD_INTERRUPTED = 130, /* Ctrl-C; can be resumed */
+};
+
+struct cmd_option {
+    const char *name; /* without the dashes */
+    char letter;      /* 0: none */
+    const char *arg;  /* "N", "FILE"; NULL: a flag */
+    const char *help;
+};
+
+struct cmd_call;
+struct cmd {
+    const char *name, *args, *help; /* help: one line, lower case, no full stop */
+    const char *details;            /* paragraphs for `hone help NAME`; may be NULL */
+    int min_args, max_args;         /* -1: any number */
+    const struct cmd_option *options; /* ends with a NULL name; may be NULL. --home, --json,
+                                         --help are everybody's */
+    int (*run)(struct cmd_call *call);
+};
+
+struct cmd_call {
+    const struct cmd *cmd;
+    char *home;  /* absolute; resolved from --home, HONE_HOME, .hone, XDG */
+    bool json;   /* --json */
+    bool colour; /* standard output is a terminal and NO_COLOR is not set */
+    int n_args;
+    char **args; /* positional */
+    int n_rest;  /* words after "--" */
+    char **rest;
+    struct cmd_given { /* options as given, in order */
+        const struct cmd_option *option;
+        const char *value;
+    } *given;
+    size_t n_given;
+};
+
+bool cmd_flag(const struct cmd_call *call, const char *name);
+/* The last value given, NULL if none. */
+const char *cmd_value(const struct cmd_call *call, const char *name);
+/* Say "hone: SENTENCE" on standard error and return `code`. */
+int cmd_fail(const struct cmd_call *call, int code, const struct err *err);
+int cmd_usage(const struct cmd_call *call, const char *fmt, ...) PRINTF(2, 3);
+
+extern const struct cmd *const cmd_list[]; /* ends with NULL */
+
+#endif
