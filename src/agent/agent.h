@@ -57,6 +57,8 @@ struct agent_event {
     pid_t pid;       /* STARTED */
     const struct agent_sample *samples; /* SAMPLES: borrowed for the call */
     size_t n_samples;
+    int64_t first_sample; /* SAMPLES: how many samples of this attempt came before these (since the
+                             agent began to read its files): the engine drops what it has seen */
     struct ending ending; /* ENDED */
 };
 typedef void agent_event_fn(const struct agent_event *event, void *arg);

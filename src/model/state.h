@@ -68,6 +68,7 @@ int attempt_state_parse(const char *name, enum attempt_state *ret);
 int reason_parse(const char *name, enum reason *ret);
 
 bool trial_state_ended(enum trial_state state);
+/* Staying as it is, is not a change: x may not become x. */
 bool trial_may_become(enum trial_state from, enum trial_state to);
 bool experiment_may_become(enum experiment_state from, enum experiment_state to);
 
