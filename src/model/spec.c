@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spec.c — the life of a struct spec, and what "better" means under its objective.
+ */
+#include "model/spec.h"
+
+#include <math.h>
+
+void spec_init(struct spec *spec)
+{
+    *spec = (struct spec){.objective = {.target = NAN}};
+}
+
+static void free_texts(char **at, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(at[i]);
+}
+
+static void free_pairs(struct text_pair *at, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free(at[i].key);
+        free(at[i].value);
+    }
+}
+
+void spec_release(struct spec *spec)
+{
+    char *const texts[] = {spec->name,     spec->description, spec->file,
+                           spec->dir,      spec->algorithm,   spec->stop,
+                           spec->deadline, spec->code,        spec->objective.metric};
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        free(texts[i]);
+    free_texts(spec->command.at, spec->command.len);
+    free_texts(spec->tags.at, spec->tags.len);
+    free_texts(spec->diverge.at, spec->diverge.len);
+    free_pairs(spec->env.at, spec->env.len);
+    free_pairs(spec->patterns.at, spec->patterns.len);
+    vec_release(&spec->command);
+    vec_release(&spec->tags);
+    vec_release(&spec->diverge);
+    vec_release(&spec->env);
+    vec_release(&spec->patterns);
+    vec_release(&spec->retry_codes);
+    space_release(&spec->space);
+    spec_init(spec);
+}
+
+bool objective_better(const struct objective *objective, double a, double b)
+{
+    if (isnan(a))
+        return false;
+    if (isnan(b))
+        return true;
+    return objective->goal == GOAL_MAXIMIZE ? a > b : a < b;
+}
