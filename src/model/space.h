@@ -43,16 +43,21 @@ struct space {
 void space_release(struct space *space);
 /* Index of the parameter called `name`, or -1. */
 ptrdiff_t space_find(const struct space *space, const char *name);
-/* Number of different settings; INFINITY with a free float. */
+/* Number of different settings; INFINITY with a free float. Exact but for conditions so entangled
+ * that counting takes too long: then an upper bound. */
 double space_size(const struct space *space);
 /* Number of values of one parameter; INFINITY for a free float. */
 double param_size(const struct param *param);
 /* The k-th value of a finite parameter, k < param_size. */
 double param_value_at(const struct param *param, double k);
+/* The inverse: the k of the value nearest to x. */
+double param_index(const struct param *param, double x);
 /* Map u in [0,1] to a value of the parameter (scale, rounding to step, choices of equal width). */
 double param_from_unit(const struct param *param, double u);
 /* The inverse: the middle of the value's cell in [0,1]; 0.5 for NaN. */
 double param_to_unit(const struct param *param, double x);
+/* Is x in bounds and on its steps? Not for NaN. */
+bool param_contains(const struct param *param, double x);
 /* Is the parameter active at x? Looks at earlier parameters only. */
 bool param_active(const struct param *param, const double *x);
 /* Make x canonical: inactive parameters become NaN. */
