@@ -9,7 +9,8 @@
  *
  * Invariants: a line in the metrics file is whole or cut by a full disk, and then the next one
  * starts on a line of its own. A generation is answered only when the program has been told of it
- * (hone_step, hone_should_…), so an answer means applied; logging alone answers nothing.
+ * (hone_step, hone_should_stop, hone_checkpoint_asked), so an answer means applied; logging alone
+ * answers nothing.
  */
 #include "hone.h"
 #include "hone_internal.h"
@@ -561,7 +562,7 @@ bool hone_should_stop(void)
     return atomic_load(&hone.stop);
 }
 
-bool hone_should_checkpoint(void)
+bool hone_checkpoint_asked(void)
 {
     look();
     return atomic_exchange(&hone.checkpoint, false);

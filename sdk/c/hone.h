@@ -52,7 +52,7 @@ int hone_log_n(int64_t step, const struct hone_metric *metrics, size_t n);
 bool hone_step(int64_t step);
 bool hone_should_stop(void);
 /* True once for every request to write a checkpoint soon. */
-bool hone_should_checkpoint(void);
+bool hone_checkpoint_asked(void);
 /* for (epoch = 0; epoch < n; epoch++) that ends when told to stop. */
 #define hone_epochs(epoch, n) for (int64_t epoch = 0; epoch < (n) && hone_step(epoch); epoch++)
 

@@ -244,10 +244,10 @@ TEST(many_metrics_go_into_several_lines_of_one_step)
 
 static void asks_each_step(void)
 {
-    NEED(hone_step(1) && !hone_should_checkpoint());
+    NEED(hone_step(1) && !hone_checkpoint_asked());
     put_page(4, "{\"configuration\":{\"stop\":true},\"checkpoint\":true}");
     NEED(hone_step(2) && hone_step(3));
-    NEED(hone_should_checkpoint() && !hone_should_checkpoint());
+    NEED(hone_checkpoint_asked() && !hone_checkpoint_asked());
     page->generation = 5; /* being written: not to be read */
     NEED(hone_step(4));
     put_page(6, "{\"stop\": true}");
