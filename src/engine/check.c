@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check.c — everything that always holds, asserted. Tests call it after every event.
+ */
+#include "engine/internal.h"
+
+#include <math.h>
+
+#define HOLDS(what)                                                                                \
+    do {                                                                                           \
+        if (!(what)) {                                                                             \
+            fprintf(stderr, "engine_check: %s:%d: %s does not hold\n", __FILE__, __LINE__, #what); \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static void check_trial(struct run *run, const struct trial *trial)
+{
+    size_t live = 0, waiting = 0;
+
+    vec_foreach (l, &run->live)
+        live += (*l)->attempt.trial == trial->number;
+    vec_foreach (w, &run->waiting)
+        waiting += w->trial == trial->number;
+    HOLDS(live == (trial->state == TRIAL_RUNNING));
+    HOLDS(waiting == (trial->state == TRIAL_QUEUED));
+    HOLDS(space_contains(&run->spec.space, trial->point));
+    HOLDS(trial->retries <= run->spec.retries);
+    HOLDS(!trial_state_ended(trial->state) || trial->ended_us);
+    HOLDS(trial->state != TRIAL_COMPLETED || !run->spec.objective.metric ||
+          isfinite(trial->value));
+}
+
+static void check_run(struct run *run)
+{
+    int64_t counts[TRIAL_STATES] = {0};
+
+    vec_foreach (trial, &run->trials) {
+        HOLDS(trial->number == trial - run->trials.at + 1);
+        HOLDS(trial->experiment == run->experiment.id);
+        counts[trial->state]++;
+        check_trial(run, trial);
+    }
+    HOLDS(memcmp(counts, run->counts, sizeof(counts)) == 0);
+    HOLDS((int64_t)run->trials.len <= run->budget);
+    HOLDS(!run->spec.parallel || (int64_t)run->live.len <= run->spec.parallel);
+    HOLDS(run->experiment.state == EXPERIMENT_RUNNING || run->closing);
+    HOLDS(!run->best || run_trial(run, run->best)->state == TRIAL_COMPLETED);
+    vec_foreach (live, &run->live) {
+        const struct attempt *attempt = &(*live)->attempt;
+        HOLDS((*live)->run == run);
+        HOLDS(attempt->state != ATTEMPT_ENDED);
+        HOLDS(attempt->number == run_trial(run, attempt->trial)->attempts);
+        HOLDS(map_find(&run->engine->live, (uint64_t)attempt->id) == *live);
+        HOLDS(attempt->id < run->engine->next_attempt);
+    }
+}
+
+/* What running attempts hold is what the machine says is used. */
+static void check_machine(const struct engine *engine)
+{
+    double cpus = 0;
+    uint64_t mem = 0, gpus = 0;
+
+    vec_foreach (run, &engine->runs)
+        vec_foreach (live, &(*run)->live) {
+            cpus += (*live)->grant.demand.cpus;
+            mem += (*live)->grant.demand.mem_bytes;
+            HOLDS(!(gpus & (*live)->grant.gpu_mask));
+            gpus |= (*live)->grant.gpu_mask;
+        }
+    HOLDS(fabs(cpus - engine->machine.cpus_used) < 1e-6);
+    HOLDS(mem == engine->machine.mem_used);
+    for (int i = 0; i < engine->machine.n_gpus; i++)
+        HOLDS(engine->machine.gpu_used[i] == !!(gpus & (1ULL << i)));
+    HOLDS(engine->machine.cpus_used <= engine->machine.cpus + 1e-6);
+}
+
+void engine_check(const struct engine *engine)
+{
+    size_t live = 0;
+
+    vec_foreach (run, &engine->runs) {
+        check_run(*run);
+        live += (*run)->live.len;
+    }
+    HOLDS(live == engine->live.len);
+    check_machine(engine);
+}

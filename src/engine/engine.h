@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine.h — the part that decides. It holds every unfinished experiment in memory, takes events
+ * (requests, what agents report, the passing of time), and turns them into rows to commit and
+ * commands to agents.
+ *
+ *     event ──► engine_on_…() changes memory, notes rows
+ *     turn  ──► engine_tick() decides what starts or ends; a struct tick holds the rows
+ *     commit──► engine_committed() lets the tick's effects go: commands, replies, events
+ *
+ * Nothing leaves before its rows are durable, so a killed engine forgets nothing that anyone was
+ * told. No clock, no thread, no file is touched in here but through these calls: the simulator
+ * drives the same code.
+ */
+#ifndef HONE_ENGINE_H
+#define HONE_ENGINE_H
+
+#include "agent/agent.h"
+#include "store/store.h"
+
+struct engine;
+struct tick;
+
+struct now {
+    int64_t wall_us, mono_us; /* records use wall; limits, waits and grace use mono */
+};
+
+struct engine_options {
+    const char *home;    /* absolute; attempts' folders are under it */
+    const char *home_id; /* store_home_id() */
+    const struct machine *machine; /* what there is; copied */
+    uint64_t seed;       /* of back-off jitter */
+    char *const *envp;   /* environment for experiments that bring none; borrowed */
+    const char *python_path; /* folder of the Python SDK, put last in PYTHONPATH; NULL: none */
+    void (*send)(const struct agent_command *command, void *arg);
+    /* A committed event: {"event":"trial_ended",…}. May be NULL. */
+    void (*on_event)(int64_t experiment, const char *json, void *arg);
+    void *arg;
+};
+struct engine *engine_new(const struct engine_options *options);
+void engine_free(struct engine *engine);
+DEFINE_AUTOFREE(engine);
+
+/* Bring back what an earlier engine left: every experiment in state running, its trials, and its
+ * living attempts, which are adopted. With `go_on` they continue; else they only let their running
+ * trials end and become interrupted. */
+int engine_load(struct engine *engine, struct store *store, bool go_on, struct now now,
+                struct err *err);
+/* The same for one experiment that is not in memory: `resume`. -EEXIST if it is. A finished one
+ * cannot be resumed (-EINVAL). */
+int engine_resume(struct engine *engine, struct store *store, int64_t experiment, struct now now,
+                  struct err *err);
+
+/* What comes with a submitted spec. Texts are borrowed, the spec is taken. */
+struct submission {
+    struct spec *spec;       /* moved out; left initialised */
+    const char *code;        /* snapshot's SHA-256 or NULL */
+    uint64_t code_size;
+    const char *environment; /* JSON or NULL */
+    char *const *envp;       /* NULL-terminated; NULL: the engine's own */
+    const double *point;     /* rerun: run exactly this point once; NULL: search */
+    int64_t rerun_of_experiment, rerun_of_trial;
+};
+/* Check it against the machine, give it an id, and start it with the next tick. */
+int engine_submit(struct engine *engine, struct submission *submission, struct now now,
+                  int64_t *ret_experiment, struct err *err);
+
+enum stop_mode {
+    STOP_DRAIN,     /* start nothing more, let running trials finish: stopped */
+    STOP_NOW,       /* ask running trials to end now: stopped */
+    STOP_INTERRUPT, /* Ctrl-C: checkpoints, then end: interrupted, may be resumed */
+    STOP_KILL,      /* Ctrl-C again: at once */
+};
+/* -ENOENT if the experiment is not in memory. */
+int engine_stop(struct engine *engine, int64_t experiment, enum stop_mode mode, struct now now,
+                struct err *err);
+bool engine_has(const struct engine *engine, int64_t experiment);
+/* How many experiments are in memory, i.e. not ended. */
+size_t engine_experiments(const struct engine *engine);
+/* Attempts whose keepers may live. */
+size_t engine_active(const struct engine *engine);
+
+/* Code of the experiment's folder changed: attempts from now on carry this snapshot. */
+void engine_set_code(struct engine *engine, int64_t experiment, const char *sha256, uint64_t size,
+                     struct now now);
+/* The transaction of the tick being collected: for rows that the engine does not hold in memory
+ * (annotations). */
+struct txn *engine_txn(struct engine *engine);
+/* Call fn when everything decided so far has been committed: that is when to reply. */
+void engine_when_committed(struct engine *engine, void (*fn)(void *arg), void *arg);
+
+void engine_on_event(struct engine *engine, const struct agent_event *event, struct now now);
+
+/* Decide, and cut a tick: NULL if nothing changed. Ticks are committed in order. */
+struct tick *engine_tick(struct engine *engine, struct now now);
+const struct txn *tick_txn(const struct tick *tick);
+/* The tick is durable: its effects happen now. Frees it. */
+void engine_committed(struct engine *engine, struct tick *tick);
+/* The tick will never be: the engine is about to be thrown away. */
+void tick_free(struct tick *tick);
+/* When engine_tick() has to be called at the latest (mono); INT64_MAX: when something happens. */
+int64_t engine_wake_us(const struct engine *engine);
+
+/* The document of the live view (cli/view.h). -ENOENT if not in memory. */
+int engine_live(const struct engine *engine, int64_t experiment, struct now now, struct str *to);
+
+/* Assert everything that always holds. Tests call it after every event. */
+void engine_check(const struct engine *engine);
+
+#endif

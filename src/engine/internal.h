@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * internal.h — what the files of engine/ share: the state in memory.
+ *
+ *   engine ─┬─ run (an unfinished experiment) ─┬─ trials[number-1]
+ *           │                                  ├─ waiting: trials to start (again), with not-before
+ *           │                                  └─ live: attempts whose keepers may exist
+ *           └─ tick being collected: rows, effects
+ *
+ * Memory is ahead of the database by the ticks that are not committed yet; effects wait for them.
+ */
+#ifndef HONE_ENGINE_INTERNAL_H
+#define HONE_ENGINE_INTERNAL_H
+
+#include "base/clock.h"
+#include "base/map.h"
+#include "engine/engine.h"
+#include "search/search.h"
+#include "search/stop.h"
+
+#define ASK_AGAIN_US       (5 * US_PER_S)  /* a command without an answer is sent again */
+#define SILENCE_US         (60 * US_PER_S) /* a silent attempt is asked for a report */
+#define SAVE_US            US_PER_S        /* a running trial's figures are saved this often */
+#define CURVE_MAX          4096            /* points of the objective kept a trial */
+#define HOPELESS_FAILURES  20              /* so many failures and nothing else: give up */
+
+/* The objective over the steps of one trial, as the goal says (not turned around). */
+struct curve_data {
+    VEC(int64_t) steps;
+    VEC(double) values;
+};
+
+/* An attempt whose keeper may exist. */
+struct live {
+    struct run *run;
+    struct attempt attempt;
+    struct grant grant;
+    struct curve_data curve;
+    VEC(struct summary) summaries;
+    int64_t samples_seen;
+    int64_t started_mono_us;
+    int64_t heard_mono_us;  /* last event from its agent */
+    int64_t sent_mono_us;   /* last command that wants an answer; 0: none is awaited */
+    int64_t saved_mono_us;
+    int64_t term_at_us;     /* mono: when a request through the control page has had its time */
+    int64_t start_step;     /* of the checkpoint it began from; -1: none */
+    enum reason asked;      /* why it is to end; REASON_NONE: it is not */
+    bool killing;           /* asked to end at once */
+    bool term_sent;         /* the keeper was asked, not only the control page */
+    bool sdk;               /* it has answered a generation: it looks at its control page */
+    bool obeyed;            /* it has answered after it was asked to end */
+    bool reached_target;
+    bool objective_seen;
+    bool dirty;             /* its trial or summaries have unsaved figures */
+    bool adopted;
+};
+
+struct waiting {
+    int64_t trial;
+    int64_t not_before_us; /* mono; 0: ready */
+};
+
+/* An experiment in memory. */
+struct run {
+    struct engine *engine;
+    struct experiment experiment;
+    struct spec spec;
+    struct metrics_rules *rules;
+    struct search *search; /* NULL: rerun of one point */
+    const struct stop_ops *stop;
+    VEC(struct trial) trials;
+    VEC(struct waiting) waiting;
+    VEC(struct live *) live;
+    VEC(struct curve_data) finished_curves; /* of completed trials, for `stop`; minimised */
+    int64_t counts[TRIAL_STATES];
+    int64_t best; /* trial number; 0: none */
+    int64_t budget; /* trials to make; INT64_MAX: until the space is exhausted */
+    int64_t mean_run_us; /* of completed trials; 0: none yet */
+    int64_t since_mono_us; /* experiment.run_us counts up to here */
+    int64_t look_us;       /* mono: when the deadline, a wall time, is compared again */
+    bool exhausted;
+    bool closing;          /* starts nothing more */
+    bool dirty;            /* its row is to be saved */
+    enum experiment_state end_state; /* what it becomes when nothing of it is live (closing) */
+    enum reason end_reason;
+    char **envp; /* owned; NULL: the engine's */
+    char *code;  /* newest snapshot; NULL: the experiment's */
+};
+
+enum effect_kind { EFFECT_START, EFFECT_ADOPT, EFFECT_STOP, EFFECT_CONTROL, EFFECT_EVENT, EFFECT_CALL };
+struct effect {
+    enum effect_kind kind;
+    int64_t id;          /* attempt; EVENT: experiment */
+    bool kill;           /* STOP */
+    char *text;          /* CONTROL, EVENT: JSON; owned */
+    void (*fn)(void *arg); /* CALL */
+    void *arg;
+};
+
+struct tick {
+    struct txn *txn;
+    VEC(struct effect) effects;
+    VEC(struct run *) ended; /* freed after the commit */
+};
+
+struct engine {
+    struct engine_options options;
+    char *home, *home_id, *python_path;
+    struct machine machine;
+    struct rng rng;
+    VEC(struct run *) runs;
+    struct map live; /* attempt id → struct live */
+    struct tick *tick; /* being collected; never NULL */
+    int64_t next_experiment, next_attempt;
+};
+
+/* engine.c */
+struct run *engine_find(const struct engine *engine, int64_t experiment);
+struct trial *run_trial(struct run *run, int64_t number);
+struct live *run_live_of(struct run *run, int64_t trial);
+void engine_effect(struct engine *engine, struct effect effect);
+void engine_event(struct run *run, int64_t trial, struct str *json, struct now now);
+void run_free(struct run *run);
+void live_free(struct live *live);
+void curve_release(struct curve_data *curve);
+/* Change a trial's state and the counts; asserts that the change is lawful. */
+void trial_become(struct run *run, struct trial *trial, enum trial_state state, enum reason reason);
+void run_save_trial(struct run *run, const struct trial *trial, bool with_params);
+/* Begin a JSON event object in `json`. The caller adds keys and calls engine_event(). */
+struct json_out event_begin(struct str *json, const char *event, const struct run *run,
+                            const struct trial *trial);
+/* +1 or −1: multiply an objective's value by it and smaller is better. */
+double run_sign(const struct run *run);
+struct demand run_demand(const struct run *run);
+
+/* submit.c: make the parts of a run that follow from its spec. */
+int run_prepare(struct run *run, struct err *err);
+/* plan.c */
+void plan(struct engine *engine, struct now now);
+void run_count_time(struct run *run, struct now now);
+struct live *live_new(struct run *run, const struct attempt *attempt, struct now now);
+/* launch.c: send START or ADOPT of a live attempt. */
+void launch_send(struct live *live, enum agent_command_kind kind);
+int64_t launch_checkpoint_step(const struct live *live);
+/* on_stop.c */
+void run_close(struct run *run, enum experiment_state state, enum reason reason);
+void live_ask(struct live *live, enum reason why, bool kill, struct now now);
+void live_timers(struct live *live, struct now now);
+int64_t live_wake_us(const struct live *live);
+/* on_samples.c */
+void on_samples(struct live *live, const struct agent_event *event, struct now now);
+void live_save(struct live *live, struct now now);
+/* on_started.c, on_ended.c */
+void on_started(struct live *live, const struct agent_event *event, struct now now);
+void on_ended(struct live *live, const struct agent_event *event, struct now now);
+/* A completed trial becomes the best if it is. True if so. */
+bool run_consider_best(struct run *run, const struct trial *trial);
+void run_tell(struct run *run, const struct trial *trial);
+void run_keep_curve(struct run *run, struct curve_data *curve);
+
+#endif

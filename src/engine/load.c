@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * load.c — go on where an earlier engine stood, however it ended.
+ *
+ * The database knows every attempt that may have been started. One in state `starting` is started
+ * again under the same number (if its keeper exists, the second one leaves); one in state
+ * `running` is adopted: its keeper, its exit record or its loss is reported by the agent. So
+ * nothing runs twice and nothing that ran is forgotten.
+ */
+#include "engine/internal.h"
+#include "series/series.h"
+#include "spec/parse.h"
+
+#include <errno.h>
+#include <math.h>
+
+#define CURVES_MAX 200 /* finished curves read back for early stopping */
+
+static int load_trial(const struct trial_row *row, void *arg)
+{
+    struct run *run = arg;
+    struct trial trial = row->trial;
+
+    if (row->ndim != run->spec.space.n || trial.number != (int64_t)run->trials.len + 1)
+        return -EBADMSG;
+    trial.point = xmemdup(row->trial.point, row->ndim * sizeof(double));
+    vec_push(&run->trials, trial);
+    run->counts[trial.state]++;
+    if (trial.state == TRIAL_QUEUED)
+        vec_push(&run->waiting, ((struct waiting){trial.number, 0}));
+    if (trial.state == TRIAL_COMPLETED)
+        run->mean_run_us += (trial.run_us - run->mean_run_us) / run->counts[TRIAL_COMPLETED];
+    return 0;
+}
+
+/* The devices that a living attempt holds, by their names. */
+static void retake(struct live *live)
+{
+    struct machine *machine = &live->run->engine->machine;
+    struct demand demand = run_demand(live->run);
+
+    live->grant = (struct grant){.demand = demand};
+    machine->cpus_used += demand.cpus;
+    machine->mem_used += demand.mem_bytes;
+    if (!live->attempt.gpus)
+        return;
+    autofree(mem) char *list = xasprintf(",%s,", live->attempt.gpus);
+    for (int i = 0; i < machine->n_gpus; i++) {
+        autofree(mem) char *word = xasprintf(",%s,", machine->gpu_ids[i]);
+        if (strstr(list, word)) {
+            machine->gpu_used[i] = true;
+            live->grant.gpu_mask |= 1ULL << i;
+        }
+    }
+}
+
+struct load_context {
+    struct run *run;
+    struct now now;
+};
+
+static char *text_copy(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
+static int load_attempt(const struct attempt *row, void *arg)
+{
+    struct load_context *context = arg;
+    struct run *run = context->run;
+    struct attempt attempt = *row;
+
+    if (attempt.trial < 1 || (size_t)attempt.trial > run->trials.len)
+        return -EBADMSG;
+    attempt.error = text_copy(row->error);
+    attempt.gpus = text_copy(row->gpus);
+    attempt.host = text_copy(row->host);
+    attempt.code = text_copy(row->code);
+    struct live *live = live_new(run, &attempt, context->now);
+    live->adopted = true;
+    live->asked = attempt.reason;
+    live->term_sent = attempt.reason != REASON_NONE;
+    live->sent_mono_us = context->now.mono_us;
+    live->started_mono_us -= MAX(0, context->now.wall_us - attempt.started_us);
+    retake(live);
+    engine_effect(run->engine, (struct effect){.kind = attempt.state == ATTEMPT_STARTING
+                                                           ? EFFECT_START
+                                                           : EFFECT_ADOPT,
+                                               .id = attempt.id});
+    if (live->asked != REASON_NONE)
+        engine_effect(run->engine, (struct effect){.kind = EFFECT_STOP, .id = attempt.id});
+    return 0;
+}
+
+static void load_curves(struct run *run)
+{
+    const char *metric = run->spec.objective.metric;
+    size_t n = run->trials.len, read = 0;
+
+    if (!run->stop || !run->stop->check || !metric)
+        return;
+    for (size_t i = n; i-- > 0 && read < CURVES_MAX;) {
+        struct series_set set = {0};
+        struct curve_data curve = {0};
+        if (run->trials.at[i].state != TRIAL_COMPLETED)
+            continue;
+        if (series_read(run->engine->home, &run->spec, &run->trials.at[i], metric, &set, NULL) == 0 &&
+            set.series.len)
+            vec_foreach (point, &set.series.at[0].points)
+                if (isfinite(point->value)) {
+                    vec_push(&curve.steps, point->step);
+                    vec_push(&curve.values, point->value);
+                }
+        run_keep_curve(run, &curve);
+        curve_release(&curve);
+        series_set_release(&set);
+        read++;
+    }
+}
+
+static void tell_all(struct run *run)
+{
+    vec_foreach (trial, &run->trials) {
+        run_tell(run, trial);
+        run_consider_best(run, trial);
+    }
+}
+
+static int load_search(struct run *run, struct err *err)
+{
+    if (!run->search || !run->experiment.search_state)
+        return 0;
+    return search_load(run->search, run->experiment.search_state,
+                       run->experiment.search_state_size, err);
+}
+
+static int load_rows(struct run *run, struct store *store, struct now now, struct err *err)
+{
+    struct trial_query query = {.experiment = run->experiment.id, .bare = true};
+    struct load_context context = {run, now};
+    int r = store_trials(store, &query, load_trial, run, err);
+
+    if (r >= 0)
+        r = load_search(run, err);
+    if (r < 0)
+        return r;
+    tell_all(run);
+    load_curves(run);
+    return store_attempts(store, run->experiment.id, 0, true, load_attempt, &context, err);
+}
+
+static int load_run(struct engine *engine, struct store *store, int64_t id, struct now now,
+                    struct run **ret, struct err *err)
+{
+    autofree(mem) char *ref = xasprintf("%lld", (long long)id);
+    struct experiment_row row = {0};
+    int r = store_find_experiment(store, ref, true, &row, err);
+
+    if (r < 0)
+        return r;
+    struct run *run = xcalloc(1, sizeof(*run));
+    run->engine = engine;
+    spec_init(&run->spec);
+    run->experiment = row.experiment;
+    row.experiment = (struct experiment){0};
+    experiment_row_release(&row);
+    run->since_mono_us = now.mono_us;
+    r = spec_parse(run->experiment.spec_json, strlen(run->experiment.spec_json), "stored spec", "/",
+                   NULL, &run->spec, NULL, err);
+    if (r >= 0)
+        r = run_prepare(run, err);
+    if (r < 0) {
+        run_free(run);
+        return err_context(err, "experiment %lld cannot be loaded", (long long)id);
+    }
+    vec_push(&engine->runs, run);
+    r = load_rows(run, store, now, err);
+    if (r < 0)
+        return err_context(err, "experiment %lld cannot be loaded", (long long)id);
+    *ret = run;
+    return 0;
+}
+
+struct id_list {
+    VEC(int64_t) ids;
+};
+
+static int note_running(const struct experiment_row *row, void *arg)
+{
+    struct id_list *list = arg;
+    if (row->experiment.state == EXPERIMENT_RUNNING)
+        vec_push(&list->ids, row->experiment.id);
+    return 0;
+}
+
+int engine_load(struct engine *engine, struct store *store, bool go_on, struct now now,
+                struct err *err)
+{
+    struct id_list list = {0};
+    int64_t experiment = 0, attempt = 0;
+    int r = store_high_water(store, &experiment, &attempt, err);
+
+    if (r < 0)
+        return r;
+    engine->next_experiment = experiment + 1;
+    engine->next_attempt = attempt + 1;
+    r = store_experiments(store, 0, note_running, &list, err);
+    for (size_t i = list.ids.len; r >= 0 && i-- > 0;) {
+        struct run *run = NULL;
+        r = load_run(engine, store, list.ids.at[i], now, &run, err);
+        if (r >= 0 && !go_on)
+            run_close(run, EXPERIMENT_INTERRUPTED, REASON_INTERRUPTED);
+    }
+    vec_release(&list.ids);
+    return r < 0 ? r : 0;
+}
+
+static int reopen(struct run *run, struct err *err)
+{
+    struct experiment *experiment = &run->experiment;
+
+    if (experiment->state == EXPERIMENT_FINISHED)
+        return err_set(err, EINVAL, "experiment %lld is finished: there is nothing to resume",
+                       (long long)experiment->id);
+    experiment->state = EXPERIMENT_RUNNING;
+    experiment->reason = REASON_NONE;
+    experiment->ended_us = 0;
+    free(experiment->error);
+    experiment->error = NULL;
+    run->closing = false;
+    run->dirty = true;
+    return 0;
+}
+
+int engine_resume(struct engine *engine, struct store *store, int64_t experiment, struct now now,
+                  struct err *err)
+{
+    struct run *run = engine_find(engine, experiment);
+    if (run && run->closing && run->end_state == EXPERIMENT_INTERRUPTED)
+        return reopen(run, err);
+    if (run)
+        return err_set(err, EEXIST, "experiment %lld is running", (long long)experiment);
+    int r = load_run(engine, store, experiment, now, &run, err);
+    if (r < 0)
+        return r;
+    r = reopen(run, err);
+    if (r < 0) {
+        for (size_t i = 0; i < engine->runs.len; i++)
+            if (engine->runs.at[i] == run) {
+                vec_remove(&engine->runs, i);
+                break;
+            }
+        run_free(run);
+    }
+    return r;
+}

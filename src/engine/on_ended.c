@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * on_ended.c — an attempt is over and nothing of it runs: what becomes of its trial.
+ */
+#include "engine/internal.h"
+#include "engine/outcome.h"
+
+#include <math.h>
+
+static bool code_listed(const struct spec *spec, int status)
+{
+    vec_foreach (code, &spec->retry_codes)
+        if (*code == status)
+            return true;
+    return false;
+}
+
+static struct outcome judge(const struct live *live, const struct trial *trial,
+                            const struct ending *ending)
+{
+    const struct spec *spec = &live->run->spec;
+    struct attempt_facts facts = {
+        .ending = ending,
+        .asked = live->asked,
+        .obeyed = live->obeyed,
+        .reached_target = live->reached_target,
+        .has_value = !spec->objective.metric || isfinite(trial->value),
+        .retries = trial->retries,
+        .retries_allowed = spec->retries,
+        .code_listed = ending->reason == REASON_EXIT && code_listed(spec, ending->exit_status),
+    };
+    if (ending->exit_status == EXIT_CHECKPOINTED)
+        facts.new_checkpoint = launch_checkpoint_step(live) > live->start_step;
+    return outcome_of(&facts);
+}
+
+static void add_names(const struct live *live, struct str *to)
+{
+    if (!live->summaries.len)
+        str_add(to, "nothing was recognised in its output");
+    else
+        str_add(to, "it reported ");
+    for (size_t i = 0; i < live->summaries.len && i < 8; i++)
+        str_addf(to, "%s%s", i ? ", " : "", live->summaries.at[i].metric);
+}
+
+/* The sentence of the end, where the agent could not know it. */
+static char *ending_error(const struct live *live, const struct ending *ending,
+                          struct outcome outcome)
+{
+    const struct spec *spec = &live->run->spec;
+    autorelease(str) struct str text = STR_INIT;
+
+    if (outcome.reason == REASON_NO_METRIC) {
+        str_addf(&text, "ended without reporting the objective '%s': ", spec->objective.metric);
+        add_names(live, &text);
+        return str_take(&text);
+    }
+    if (outcome.reason == REASON_DIVERGED)
+        return xstrdup("a metric became NaN or infinite");
+    if (outcome.verdict == VERDICT_FAILED && outcome.reason == REASON_CHECKPOINT)
+        return xstrdup("asked to be started again without a new checkpoint");
+    if (outcome.verdict == VERDICT_COMPLETED || outcome.verdict == VERDICT_STOPPED)
+        return NULL;
+    return ending->error ? xstrdup(ending->error) : NULL;
+}
+
+static void close_attempt(struct live *live, const struct agent_event *event,
+                          struct outcome outcome)
+{
+    struct attempt *attempt = &live->attempt;
+    const struct ending *ending = &event->ending;
+
+    attempt->state = ATTEMPT_ENDED;
+    attempt->reason = outcome.reason;
+    attempt->ended_us = event->time_us;
+    attempt->run_us = ending->run_us;
+    attempt->cpu_us = ending->cpu_us;
+    attempt->max_rss_bytes = ending->max_rss_bytes;
+    attempt->dropped_bytes = ending->dropped_bytes;
+    attempt->exit_status = ending->exit_status;
+    attempt->signal = ending->signal;
+    free(attempt->error);
+    attempt->error = ending_error(live, ending, outcome);
+    txn_put_attempt(live->run->engine->tick->txn, attempt);
+}
+
+void run_tell(struct run *run, const struct trial *trial)
+{
+    struct result result = {RESULT_FAILED, NAN};
+
+    if (!run->search || !trial_state_ended(trial->state))
+        return;
+    if (trial->state == TRIAL_COMPLETED && isfinite(trial->value))
+        result = (struct result){RESULT_VALUE, trial->value * run_sign(run)};
+    else if (trial->state == TRIAL_STOPPED)
+        result = (struct result){RESULT_STOPPED, trial->value * run_sign(run)};
+    search_tell(run->search, trial->point, &result);
+}
+
+bool run_consider_best(struct run *run, const struct trial *trial)
+{
+    if (trial->state != TRIAL_COMPLETED || !isfinite(trial->value))
+        return false;
+    if (run->best &&
+        !objective_better(&run->spec.objective, trial->value, run_trial(run, run->best)->value))
+        return false;
+    run->best = trial->number;
+    return true;
+}
+
+void run_keep_curve(struct run *run, struct curve_data *curve)
+{
+    if (!run->stop || !run->stop->check || !curve->steps.len)
+        return;
+    vec_foreach (value, &curve->values)
+        *value *= run_sign(run);
+    vec_push(&run->finished_curves, *curve);
+    *curve = (struct curve_data){0};
+}
+
+static void announce(struct run *run, const struct trial *trial, const struct attempt *attempt,
+                     bool best, struct now now)
+{
+    autorelease(str) struct str json = STR_INIT, words = STR_INIT;
+    struct json_out out = event_begin(&json, "trial_ended", run, trial);
+
+    space_words(&run->spec.space, trial->point, &words);
+    json_put_text(&out, "state", trial_state_name(trial->state));
+    json_put_text(&out, "reason", reason_name(trial->reason));
+    json_key(&out, "value");
+    if (run->spec.objective.metric && !isnan(trial->value))
+        json_double(&out, trial->value);
+    else
+        json_null_out(&out);
+    json_put_bool(&out, "best", best);
+    json_put_double(&out, "seconds", (double)(trial->run_us / 1000) / 1000.0);
+    json_put_text(&out, "error", attempt->error);
+    json_key(&out, "params");
+    space_json(&run->spec.space, trial->point, &out);
+    json_put_text(&out, "words", words.s);
+    json_end_object(&out);
+    engine_event(run, trial->number, &json, now);
+}
+
+/* A program that cannot be started, or that only ever fails, will not get better. */
+static void give_up_if_hopeless(struct run *run, const struct trial *trial,
+                                const struct attempt *attempt)
+{
+    bool never = trial->reason == REASON_SPAWN && trial->state == TRIAL_FAILED;
+    bool all_fail = run->counts[TRIAL_FAILED] >= HOPELESS_FAILURES &&
+                    !run->counts[TRIAL_COMPLETED] && !run->counts[TRIAL_STOPPED];
+
+    if (run->closing || (!never && !all_fail))
+        return;
+    run_close(run, EXPERIMENT_FAILED, trial->reason);
+    free(run->experiment.error);
+    if (never)
+        run->experiment.error = xstrdup(attempt->error ? attempt->error : "cannot be started");
+    else
+        run->experiment.error =
+            xasprintf("the first %lld trials all failed; the last one: %s",
+                      (long long)run->counts[TRIAL_FAILED], attempt->error ? attempt->error : "");
+}
+
+static void finish_trial(struct live *live, struct trial *trial, struct outcome outcome,
+                         struct now now)
+{
+    static const enum trial_state states[] = {
+        [VERDICT_COMPLETED] = TRIAL_COMPLETED,
+        [VERDICT_STOPPED] = TRIAL_STOPPED,
+        [VERDICT_FAILED] = TRIAL_FAILED,
+    };
+    struct run *run = live->run;
+
+    trial_become(run, trial, states[outcome.verdict], outcome.reason);
+    trial->ended_us = now.wall_us;
+    if (trial->state == TRIAL_COMPLETED) {
+        int64_t n = run->counts[TRIAL_COMPLETED];
+        run->mean_run_us += (trial->run_us - run->mean_run_us) / n;
+        run_keep_curve(run, &live->curve);
+    }
+    run_tell(run, trial);
+    announce(run, trial, &live->attempt, run_consider_best(run, trial), now);
+    give_up_if_hopeless(run, trial, &live->attempt);
+}
+
+static void requeue_trial(struct live *live, struct trial *trial, struct outcome outcome,
+                          struct now now)
+{
+    struct run *run = live->run;
+    struct waiting waiting = {trial->number, 0};
+    int64_t wait_us = 0;
+
+    if (outcome.verdict == VERDICT_RETRY) {
+        wait_us = sched_backoff_us(++trial->retries, &run->engine->rng);
+        waiting.not_before_us = now.mono_us + wait_us;
+    }
+    trial_become(run, trial, TRIAL_QUEUED, outcome.reason);
+    vec_push(&run->waiting, waiting);
+
+    autorelease(str) struct str json = STR_INIT;
+    struct json_out out = event_begin(&json, "trial_retry", run, trial);
+    json_put_text(&out, "reason", reason_name(outcome.reason));
+    json_put_double(&out, "wait_s", (double)(wait_us / 100000) / 10.0);
+    json_put_text(&out, "error", live->attempt.error);
+    json_end_object(&out);
+    engine_event(run, trial->number, &json, now);
+}
+
+static void forget(struct live *live)
+{
+    struct run *run = live->run;
+
+    machine_give(&run->engine->machine, &live->grant);
+    map_remove(&run->engine->live, (uint64_t)live->attempt.id);
+    for (size_t i = 0; i < run->live.len; i++)
+        if (run->live.at[i] == live) {
+            vec_remove(&run->live, i);
+            break;
+        }
+    live_free(live);
+}
+
+void on_ended(struct live *live, const struct agent_event *event, struct now now)
+{
+    struct run *run = live->run;
+    struct trial *trial = run_trial(run, live->attempt.trial);
+    struct outcome outcome = judge(live, trial, &event->ending);
+
+    close_attempt(live, event, outcome);
+    trial->run_us += event->ending.run_us;
+    if (outcome.verdict == VERDICT_REQUEUE || outcome.verdict == VERDICT_RETRY)
+        requeue_trial(live, trial, outcome, now);
+    else
+        finish_trial(live, trial, outcome, now);
+    live_save(live, now);
+    run_count_time(run, now);
+    run->dirty = true;
+    forget(live);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * on_samples.c — numbers that a trial reported: its summary, its objective, and the rules that may
+ * end it: diverged, target reached, early stopping.
+ */
+#include "engine/internal.h"
+
+#include <math.h>
+
+static struct summary *summary_of(struct live *live, const char *metric)
+{
+    vec_foreach (summary, &live->summaries)
+        if (str_eq(summary->metric, metric))
+            return summary;
+    struct summary fresh = {
+        .metric = xstrdup(metric),
+        .last = NAN,
+        .min = NAN,
+        .max = NAN,
+        .last_step = STEP_NONE,
+        .first_nan_step = STEP_NONE,
+    };
+    vec_push(&live->summaries, fresh);
+    return vec_last(&live->summaries);
+}
+
+static int64_t known_step(int64_t step)
+{
+    return step == STEP_NONE ? 0 : step;
+}
+
+static void summarise(struct live *live, const struct agent_sample *sample)
+{
+    struct summary *summary = summary_of(live, sample->metric);
+
+    summary->count++;
+    summary->last = sample->value;
+    summary->last_step = sample->step;
+    if (!isfinite(sample->value)) {
+        if (summary->first_nan_step == STEP_NONE)
+            summary->first_nan_step = known_step(sample->step);
+        return;
+    }
+    summary->min = isnan(summary->min) ? sample->value : MIN(summary->min, sample->value);
+    summary->max = isnan(summary->max) ? sample->value : MAX(summary->max, sample->value);
+}
+
+/* Keeps at most CURVE_MAX points: when full, every other one goes. Steps rise: a repeated step
+ * (it went back to a checkpoint) takes the place of what was there. */
+static void curve_add(struct curve_data *curve, int64_t step, double value)
+{
+    while (curve->steps.len && *vec_last(&curve->steps) >= step) {
+        curve->steps.len--;
+        curve->values.len--;
+    }
+    if (curve->steps.len >= CURVE_MAX) {
+        for (size_t i = 0; i < CURVE_MAX / 2; i++) {
+            curve->steps.at[i] = curve->steps.at[2 * i];
+            curve->values.at[i] = curve->values.at[2 * i];
+        }
+        curve->steps.len = curve->values.len = CURVE_MAX / 2;
+    }
+    vec_push(&curve->steps, step);
+    vec_push(&curve->values, value);
+}
+
+static bool diverges(const struct run *run, const char *metric)
+{
+    if (run->spec.objective.metric && str_eq(metric, run->spec.objective.metric))
+        return true;
+    vec_foreach (name, &run->spec.diverge)
+        if (str_eq(*name, metric))
+            return true;
+    return false;
+}
+
+static bool should_prune(const struct live *live)
+{
+    const struct run *run = live->run;
+    size_t n = live->curve.steps.len, m = run->finished_curves.len;
+
+    if (!run->stop || !run->stop->check || !n)
+        return false;
+    autofree(mem) double *mine = xmalloc(n * sizeof(*mine));
+    autofree(mem) struct curve *finished = xcalloc(m, sizeof(*finished));
+    for (size_t i = 0; i < n; i++)
+        mine[i] = live->curve.values.at[i] * run_sign(run);
+    for (size_t i = 0; i < m; i++)
+        finished[i] = (struct curve){run->finished_curves.at[i].steps.at,
+                                     run->finished_curves.at[i].values.at,
+                                     run->finished_curves.at[i].steps.len};
+    struct curve curve = {live->curve.steps.at, mine, n};
+    return run->stop->check(&curve, finished, m);
+}
+
+static void reach_target(struct live *live, struct now now)
+{
+    struct run *run = live->run;
+
+    live->reached_target = true;
+    if (!run->closing)
+        run_close(run, EXPERIMENT_FINISHED, REASON_TARGET);
+    vec_foreach (other, &run->live)
+        live_ask(*other, REASON_TARGET, false, now);
+}
+
+static void on_objective(struct live *live, const struct agent_sample *sample, struct now now)
+{
+    struct run *run = live->run;
+    const struct objective *objective = &run->spec.objective;
+    struct trial *trial = run_trial(run, live->attempt.trial);
+
+    trial->value = sample->value;
+    trial->last_step = sample->step;
+    if (!isfinite(sample->value))
+        return; /* the caller marks it diverged */
+    live->objective_seen = true;
+    curve_add(&live->curve, known_step(sample->step), sample->value);
+    if (isnan(trial->best) || objective_better(objective, sample->value, trial->best))
+        trial->best = sample->value;
+    if (live->asked != REASON_NONE)
+        return;
+    if (!isnan(objective->target) && !objective_better(objective, objective->target, sample->value))
+        reach_target(live, now);
+    else if (should_prune(live))
+        live_ask(live, REASON_PRUNED, false, now);
+}
+
+static void on_sample(struct live *live, const struct agent_sample *sample, struct now now)
+{
+    struct run *run = live->run;
+    struct trial *trial = run_trial(run, live->attempt.trial);
+    const char *objective = run->spec.objective.metric;
+
+    if (str_eq(sample->metric, METRIC_GENERATION)) {
+        /* Generation 2 is the page as it was made; a later one answers a request. */
+        live->sdk = true;
+        if (live->asked != REASON_NONE && sample->value > 2)
+            live->obeyed = true;
+        return;
+    }
+    summarise(live, sample);
+    if (!isfinite(sample->value) && trial->first_nan_step == STEP_NONE)
+        trial->first_nan_step = known_step(sample->step);
+    if (objective && str_eq(sample->metric, objective))
+        on_objective(live, sample, now);
+    else if (trial->last_step < sample->step)
+        trial->last_step = sample->step;
+    if (!isfinite(sample->value) && diverges(run, sample->metric))
+        live_ask(live, REASON_DIVERGED, false, now);
+    live->dirty = true;
+}
+
+/* The agent began to read the files anew: what was counted before is counted again. */
+static void forget_samples(struct live *live)
+{
+    vec_foreach (summary, &live->summaries)
+        summary_release(summary);
+    live->summaries.len = 0;
+    live->curve.steps.len = live->curve.values.len = 0;
+    live->samples_seen = 0;
+}
+
+void on_samples(struct live *live, const struct agent_event *event, struct now now)
+{
+    if (event->first_sample == 0)
+        forget_samples(live);
+    if (event->first_sample > live->samples_seen) { /* some got lost on the way: ask for all */
+        engine_effect(live->run->engine,
+                      (struct effect){.kind = EFFECT_ADOPT, .id = live->attempt.id});
+        return;
+    }
+    size_t skip = (size_t)(live->samples_seen - event->first_sample);
+    for (size_t i = skip; i < event->n_samples; i++)
+        on_sample(live, &event->samples[i], now);
+    live->samples_seen = MAX(live->samples_seen, event->first_sample + (int64_t)event->n_samples);
+}
+
+void live_save(struct live *live, struct now now)
+{
+    struct run *run = live->run;
+    live->dirty = false;
+    live->saved_mono_us = now.mono_us;
+    run_save_trial(run, run_trial(run, live->attempt.trial), false);
+    vec_foreach (summary, &live->summaries)
+        txn_put_summary(run->engine->tick->txn, live->attempt.experiment, live->attempt.trial,
+                        summary);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * on_started.c — a keeper of an attempt was seen.
+ */
+#include "engine/internal.h"
+
+void on_started(struct live *live, const struct agent_event *event, struct now now)
+{
+    if (!live->term_sent)
+        live->sent_mono_us = 0;
+    if (live->attempt.state != ATTEMPT_STARTING)
+        return;
+    live->attempt.state = ATTEMPT_RUNNING;
+    live->attempt.pid = (int)event->pid;
+    live->attempt.started_us = event->time_us;
+    live->started_mono_us = now.mono_us - MAX(0, now.wall_us - event->time_us);
+    txn_put_attempt(live->run->engine->tick->txn, &live->attempt);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * on_stop.c — ending things on purpose: a request of the user, a rule, a limit.
+ *
+ * A running program is asked first. One that looks at its control page gets a word there and the
+ * grace to act on it; every other gets SIGTERM at once, and then the grace. What does not end in
+ * time is killed by its keeper with all its tree.
+ */
+#include "engine/internal.h"
+
+#include <errno.h>
+
+void run_close(struct run *run, enum experiment_state state, enum reason reason)
+{
+    run->closing = true;
+    run->end_state = state;
+    run->end_reason = reason;
+    run->dirty = true;
+}
+
+static void send_control(struct live *live)
+{
+    engine_effect(live->run->engine, (struct effect){
+                                         .kind = EFFECT_CONTROL,
+                                         .id = live->attempt.id,
+                                         .text = xstrdup("{\"stop\":true,\"checkpoint\":true}"),
+                                     });
+}
+
+static void send_stop(struct live *live, struct now now)
+{
+    live->term_sent = true;
+    live->sent_mono_us = now.mono_us + live->run->spec.grace_us;
+    engine_effect(live->run->engine,
+                  (struct effect){.kind = EFFECT_STOP, .id = live->attempt.id, .kill = live->killing});
+}
+
+void live_ask(struct live *live, enum reason why, bool kill, struct now now)
+{
+    bool first = live->asked == REASON_NONE;
+
+    if (!first && (live->killing || !kill))
+        return;
+    if (first) {
+        live->asked = why;
+        /* Kept with the attempt, so that an engine that adopts it knows why it ends. */
+        live->attempt.reason = why;
+        txn_put_attempt(live->run->engine->tick->txn, &live->attempt);
+    }
+    live->killing = kill;
+    if (first)
+        send_control(live);
+    if (kill || !live->sdk)
+        send_stop(live, now);
+    else
+        live->term_at_us = now.mono_us + live->run->spec.grace_us;
+}
+
+/* Commands and answers may get lost between machines: what is not answered is said again. */
+void live_timers(struct live *live, struct now now)
+{
+    struct engine *engine = live->run->engine;
+
+    if (live->asked != REASON_NONE && !live->term_sent && now.mono_us >= live->term_at_us)
+        send_stop(live, now);
+    if (live->sent_mono_us && now.mono_us >= live->sent_mono_us + ASK_AGAIN_US) {
+        live->sent_mono_us = now.mono_us;
+        if (live->attempt.state == ATTEMPT_STARTING)
+            engine_effect(engine, (struct effect){.kind = EFFECT_START, .id = live->attempt.id});
+        else if (live->term_sent)
+            engine_effect(engine, (struct effect){.kind = EFFECT_STOP,
+                                                  .id = live->attempt.id,
+                                                  .kill = live->killing});
+        else
+            engine_effect(engine, (struct effect){.kind = EFFECT_ADOPT, .id = live->attempt.id});
+    }
+    if (now.mono_us >= live->heard_mono_us + SILENCE_US) {
+        live->heard_mono_us = now.mono_us;
+        if (live->attempt.state == ATTEMPT_RUNNING)
+            engine_effect(engine, (struct effect){.kind = EFFECT_ADOPT, .id = live->attempt.id});
+    }
+}
+
+int64_t live_wake_us(const struct live *live)
+{
+    int64_t wake = live->heard_mono_us + SILENCE_US;
+    if (live->asked != REASON_NONE && !live->term_sent)
+        wake = MIN(wake, live->term_at_us);
+    if (live->sent_mono_us)
+        wake = MIN(wake, live->sent_mono_us + ASK_AGAIN_US);
+    if (live->dirty)
+        wake = MIN(wake, live->saved_mono_us + SAVE_US);
+    return wake;
+}
+
+int engine_stop(struct engine *engine, int64_t experiment, enum stop_mode mode, struct now now,
+                struct err *err)
+{
+    static const struct {
+        enum experiment_state state;
+        enum reason reason;
+    } ends[] = {
+        [STOP_DRAIN] = {EXPERIMENT_STOPPED, REASON_CANCELLED},
+        [STOP_NOW] = {EXPERIMENT_STOPPED, REASON_CANCELLED},
+        [STOP_INTERRUPT] = {EXPERIMENT_INTERRUPTED, REASON_INTERRUPTED},
+        [STOP_KILL] = {EXPERIMENT_INTERRUPTED, REASON_INTERRUPTED},
+    };
+    struct run *run = engine_find(engine, experiment);
+
+    if (!run)
+        return err_set(err, ENOENT, "experiment %lld is not running", (long long)experiment);
+    /* An end that was decided for a better reason (target, time) stays. */
+    bool settled = run->closing && run->end_state == EXPERIMENT_FINISHED;
+    if (!settled)
+        run_close(run, ends[mode].state, ends[mode].reason);
+    if (mode == STOP_DRAIN)
+        return 0;
+    vec_foreach (live, &run->live)
+        live_ask(*live, ends[mode].reason, mode == STOP_KILL, now);
+    return 0;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan.c — once a tick: what has run out of time, what may start, what has ended.
+ *
+ * Trials are asked from the search only when there is room to run them, so the search always
+ * knows the newest results, and nothing waits in a queue but what was started before.
+ */
+#include "engine/internal.h"
+
+#include <errno.h>
+#include <math.h>
+
+void run_count_time(struct run *run, struct now now)
+{
+    run->experiment.run_us += MAX(0, now.mono_us - run->since_mono_us);
+    run->since_mono_us = now.mono_us;
+}
+
+static bool out_of_time(struct run *run, struct now now)
+{
+    int64_t ran_us = run->experiment.run_us + now.mono_us - run->since_mono_us;
+
+    if (run->spec.time_us && ran_us >= run->spec.time_us)
+        return true;
+    if (!run->spec.deadline_us)
+        return false;
+    run->look_us = now.mono_us + US_PER_S;
+    return now.wall_us >= run->spec.deadline_us;
+}
+
+static void check_time(struct run *run, struct now now)
+{
+    if (!run->closing && out_of_time(run, now)) {
+        run_close(run, EXPERIMENT_FINISHED, REASON_TIMEOUT);
+        vec_foreach (live, &run->live)
+            live_ask(*live, REASON_TIMEOUT, false, now);
+    }
+    vec_foreach (live, &run->live)
+        live_timers(*live, now);
+    vec_foreach (waiting, &run->waiting)
+        if (waiting->not_before_us <= now.mono_us)
+            waiting->not_before_us = 0;
+}
+
+static size_t ready_waiting(const struct run *run)
+{
+    size_t n = 0;
+    vec_foreach (waiting, &run->waiting)
+        n += waiting->not_before_us == 0;
+    return n;
+}
+
+static int64_t run_wants(const struct run *run)
+{
+    if (run->closing)
+        return 0;
+    int64_t ready = (int64_t)ready_waiting(run);
+    int64_t fresh = run->exhausted ? 0 : run->budget - (int64_t)run->trials.len;
+    int64_t room = run->spec.parallel ? run->spec.parallel - (int64_t)run->live.len : INT64_MAX / 2;
+    return MAX(0, MIN(room, ready + MIN(fresh, INT64_MAX / 4)));
+}
+
+/* Number of a trial to start: one that waits, or a new point. 0 if there is none just now. */
+static int64_t next_trial(struct run *run, struct now now)
+{
+    for (size_t i = 0; i < run->waiting.len; i++)
+        if (run->waiting.at[i].not_before_us == 0) {
+            int64_t number = run->waiting.at[i].trial;
+            vec_remove(&run->waiting, i);
+            return number;
+        }
+    if (!run->search || run->exhausted || (int64_t)run->trials.len >= run->budget)
+        return 0;
+
+    autorelease(err) struct err err = ERR_INIT;
+    double *point = xcalloc(run->spec.space.n, sizeof(double));
+    int r = search_ask(run->search, point, &err);
+    if (r < 0) {
+        free(point);
+        run->exhausted = r == -ENODATA;
+        if (r != -ENODATA && r != -EAGAIN) {
+            run_close(run, EXPERIMENT_FAILED, REASON_NONE);
+            run->experiment.error = xstrdup(err_text(&err));
+        }
+        return 0;
+    }
+    struct trial trial = {
+        .experiment = run->experiment.id,
+        .number = (int64_t)run->trials.len + 1,
+        .state = TRIAL_QUEUED,
+        .point = point,
+        .value = NAN,
+        .best = NAN,
+        .last_step = STEP_NONE,
+        .first_nan_step = STEP_NONE,
+        .created_us = now.wall_us,
+    };
+    vec_push(&run->trials, trial);
+    run->counts[TRIAL_QUEUED]++;
+    run->dirty = true;
+    return trial.number;
+}
+
+struct live *live_new(struct run *run, const struct attempt *attempt, struct now now)
+{
+    struct live *live = xcalloc(1, sizeof(*live));
+    live->run = run;
+    live->attempt = *attempt;
+    live->start_step = -1;
+    live->started_mono_us = live->heard_mono_us = live->saved_mono_us = now.mono_us;
+    vec_push(&run->live, live);
+    map_put(&run->engine->live, (uint64_t)attempt->id, live);
+    return live;
+}
+
+static void announce_start(struct run *run, const struct trial *trial, struct now now)
+{
+    autorelease(str) struct str json = STR_INIT, words = STR_INIT;
+    struct json_out out = event_begin(&json, "trial_started", run, trial);
+
+    space_words(&run->spec.space, trial->point, &words);
+    json_put_int(&out, "attempt", trial->attempts);
+    json_put_text(&out, "words", words.s);
+    json_end_object(&out);
+    engine_event(run, trial->number, &json, now);
+}
+
+static void start_attempt(struct run *run, struct trial *trial, struct now now)
+{
+    struct engine *engine = run->engine;
+    struct demand demand = run_demand(run);
+    struct grant grant;
+
+    if (!machine_take(&engine->machine, &demand, &grant))
+        abort(); /* sched_next() said that it fits */
+    trial->attempts++;
+    struct attempt attempt = {
+        .id = engine->next_attempt++,
+        .experiment = trial->experiment,
+        .trial = trial->number,
+        .number = trial->attempts,
+        .state = ATTEMPT_STARTING,
+        .started_us = now.wall_us,
+        .exit_status = -1,
+        .host = xstrdup(engine->machine.name),
+        .code = run->code ? xstrdup(run->code) : NULL,
+    };
+    autorelease(str) struct str gpus = STR_INIT;
+    grant_gpus(&engine->machine, &grant, &gpus);
+    attempt.gpus = gpus.len ? str_take(&gpus) : NULL;
+
+    struct live *live = live_new(run, &attempt, now);
+    live->grant = grant;
+    live->sent_mono_us = now.mono_us;
+    if (!trial->started_us)
+        trial->started_us = now.wall_us;
+    trial_become(run, trial, TRIAL_RUNNING, REASON_NONE);
+    txn_put_attempt(engine->tick->txn, &live->attempt);
+    run_save_trial(run, trial, trial->attempts == 1);
+    announce_start(run, trial, now);
+    engine_effect(engine, (struct effect){.kind = EFFECT_START, .id = attempt.id});
+}
+
+/* What the search needs to go on is saved in the transaction of the trials it gave. */
+static void save_search(struct run *run)
+{
+    autorelease(str) struct str state = STR_INIT;
+    if (!run->search)
+        return;
+    search_save(run->search, &state);
+    free(run->experiment.search_state);
+    run->experiment.search_state = xmemdup(state.s, state.len);
+    run->experiment.search_state_size = state.len;
+}
+
+static void start_what_fits(struct engine *engine, struct now now)
+{
+    size_t n = engine->runs.len;
+    autofree(mem) struct claim *claims = xcalloc(n, sizeof(*claims));
+    ptrdiff_t i;
+
+    for (size_t k = 0; k < n; k++)
+        claims[k] = (struct claim){
+            .experiment = engine->runs.at[k]->experiment.id,
+            .demand = run_demand(engine->runs.at[k]),
+            .running = (int64_t)engine->runs.at[k]->live.len,
+            .wanted = run_wants(engine->runs.at[k]),
+        };
+    while ((i = sched_next(&engine->machine, claims, n)) >= 0) {
+        struct run *run = engine->runs.at[i];
+        int64_t number = next_trial(run, now);
+        if (!number) {
+            claims[i].wanted = 0;
+            continue;
+        }
+        start_attempt(run, run_trial(run, number), now);
+        claims[i].running++;
+        claims[i].wanted--;
+    }
+    vec_foreach (run, &engine->runs)
+        if ((*run)->dirty)
+            save_search(*run);
+}
+
+static bool run_is_over(const struct run *run)
+{
+    if (run->live.len)
+        return false;
+    if (run->closing)
+        return true;
+    return !run->waiting.len && (run->exhausted || (int64_t)run->trials.len >= run->budget);
+}
+
+static void announce_end(struct run *run, struct now now)
+{
+    autorelease(str) struct str json = STR_INIT;
+    struct json_out out = event_begin(&json, "finished", run, NULL);
+
+    json_put_text(&out, "name", run->experiment.name);
+    json_put_text(&out, "state", experiment_state_name(run->experiment.state));
+    json_put_text(&out, "reason", reason_name(run->experiment.reason));
+    json_key(&out, "trials");
+    json_begin_object(&out);
+    json_put_int(&out, "completed", run->counts[TRIAL_COMPLETED]);
+    json_put_int(&out, "stopped", run->counts[TRIAL_STOPPED]);
+    json_put_int(&out, "failed", run->counts[TRIAL_FAILED]);
+    json_end_object(&out);
+    json_key(&out, "best");
+    if (run->best) {
+        const struct trial *best = run_trial(run, run->best);
+        autofree(mem) char *id =
+            xasprintf("%lld.%lld", (long long)best->experiment, (long long)best->number);
+        json_begin_object(&out);
+        json_put_text(&out, "trial", id);
+        json_put_double(&out, "value", best->value);
+        json_key(&out, "params");
+        space_json(&run->spec.space, best->point, &out);
+        json_end_object(&out);
+    } else {
+        json_null_out(&out);
+    }
+    if (run->experiment.error)
+        json_put_text(&out, "error", run->experiment.error);
+    json_end_object(&out);
+    engine_event(run, 0, &json, now);
+}
+
+/* What still waits when an experiment ends for good will not run. */
+static void drop_waiting(struct run *run, enum reason reason, struct now now)
+{
+    vec_foreach (waiting, &run->waiting) {
+        struct trial *trial = run_trial(run, waiting->trial);
+        trial_become(run, trial, TRIAL_STOPPED, reason);
+        trial->ended_us = now.wall_us;
+        run_save_trial(run, trial, trial->attempts == 0);
+    }
+    run->waiting.len = 0;
+}
+
+static void end_run(struct run *run, struct now now)
+{
+    struct experiment *experiment = &run->experiment;
+    enum experiment_state state = run->closing ? run->end_state : EXPERIMENT_FINISHED;
+    enum reason reason = run->closing ? run->end_reason : REASON_NONE;
+
+    if (state == EXPERIMENT_FINISHED && !run->counts[TRIAL_COMPLETED])
+        state = EXPERIMENT_FAILED;
+    if (!run->closing && run->exhausted && (int64_t)run->trials.len < run->budget)
+        reason = REASON_EXHAUSTED;
+    if (state != EXPERIMENT_INTERRUPTED)
+        drop_waiting(run, reason == REASON_NONE ? REASON_CANCELLED : reason, now);
+    experiment->state = state;
+    experiment->reason = reason;
+    if (state == EXPERIMENT_FAILED && !experiment->error)
+        experiment->error = xstrdup("no trial completed");
+    if (state != EXPERIMENT_INTERRUPTED)
+        experiment->ended_us = now.wall_us;
+    run_count_time(run, now);
+    announce_end(run, now);
+    txn_put_experiment(run->engine->tick->txn, experiment);
+    vec_push(&run->engine->tick->ended, run);
+}
+
+void plan(struct engine *engine, struct now now)
+{
+    vec_foreach (run, &engine->runs)
+        check_time(*run, now);
+    start_what_fits(engine, now);
+    for (size_t i = 0; i < engine->runs.len;)
+        if (run_is_over(engine->runs.at[i])) {
+            end_run(engine->runs.at[i], now);
+            vec_remove(&engine->runs, i);
+        } else {
+            i++;
+        }
+}

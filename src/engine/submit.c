@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * submit.c — a spec becomes an experiment: checked against the machine, numbered, announced.
+ */
+#include "engine/internal.h"
+#include "spec/parse.h"
+
+#include <errno.h>
+#include <math.h>
+
+int run_prepare(struct run *run, struct err *err)
+{
+    struct spec *spec = &run->spec;
+    int r = metrics_rules_new(spec, &run->rules, err);
+
+    if (r < 0)
+        return r;
+    run->stop = spec->stop ? stop_find(spec->stop) : NULL;
+    run->budget = spec->trials ? spec->trials : INT64_MAX / 2;
+    if (run->experiment.rerun_of_trial) {
+        run->budget = 1;
+        return 0;
+    }
+    return search_new(spec->algorithm, &spec->space, spec->trials, spec->seed, &run->search, err);
+}
+
+static char **env_copy(char *const *envp)
+{
+    VEC(char *) copy = {0};
+    for (; *envp; envp++)
+        vec_push(&copy, xstrdup(*envp));
+    vec_push(&copy, NULL);
+    return copy.at;
+}
+
+static void add_given_point(struct run *run, const double *point, struct now now)
+{
+    struct trial trial = {
+        .experiment = run->experiment.id,
+        .number = 1,
+        .state = TRIAL_QUEUED,
+        .point = xmemdup(point, run->spec.space.n * sizeof(*point)),
+        .value = NAN,
+        .best = NAN,
+        .last_step = STEP_NONE,
+        .first_nan_step = STEP_NONE,
+        .created_us = now.wall_us,
+    };
+    vec_push(&run->trials, trial);
+    vec_push(&run->waiting, ((struct waiting){1, 0}));
+    run->counts[TRIAL_QUEUED]++;
+    run_save_trial(run, &trial, true);
+}
+
+static void announce(struct run *run, struct now now)
+{
+    autorelease(str) struct str json = STR_INIT;
+    struct json_out out = event_begin(&json, "started", run, NULL);
+    json_put_text(&out, "name", run->experiment.name);
+    json_put_int(&out, "trials", run->budget < INT64_MAX / 2 ? run->budget : 0);
+    json_end_object(&out);
+    engine_event(run, 0, &json, now);
+}
+
+int engine_submit(struct engine *engine, struct submission *submission, struct now now,
+                  int64_t *ret_experiment, struct err *err)
+{
+    struct run *run = xcalloc(1, sizeof(*run));
+    struct experiment *experiment = &run->experiment;
+    autorelease(str) struct str json = STR_INIT;
+
+    run->engine = engine;
+    run->spec = *submission->spec;
+    spec_init(submission->spec);
+    experiment->rerun_of_experiment = submission->rerun_of_experiment;
+    experiment->rerun_of_trial = submission->rerun_of_trial;
+    struct demand demand = run_demand(run);
+    int r = machine_can(&engine->machine, &demand, err);
+    if (r == 0)
+        r = run_prepare(run, err);
+    if (r < 0) {
+        run_free(run);
+        return r;
+    }
+    spec_json(&run->spec, &json);
+    experiment->id = engine->next_experiment++;
+    experiment->name = xstrdup(run->spec.name);
+    experiment->state = EXPERIMENT_RUNNING;
+    experiment->spec_json = str_take(&json);
+    experiment->created_us = now.wall_us;
+    experiment->code = submission->code ? xstrdup(submission->code) : NULL;
+    experiment->environment = submission->environment ? xstrdup(submission->environment) : NULL;
+    run->envp = submission->envp ? env_copy(submission->envp) : NULL;
+    run->since_mono_us = now.mono_us;
+    run->dirty = true;
+    vec_push(&engine->runs, run);
+    txn_put_experiment(engine->tick->txn, experiment);
+    vec_foreach (tag, &run->spec.tags)
+        txn_tag(engine->tick->txn, experiment->id, 0, *tag, true);
+    if (experiment->code)
+        txn_put_object(engine->tick->txn, experiment->code, "code", submission->code_size,
+                       now.wall_us);
+    if (submission->point)
+        add_given_point(run, submission->point, now);
+    announce(run, now);
+    *ret_experiment = experiment->id;
+    return 0;
+}
+
+void engine_set_code(struct engine *engine, int64_t experiment, const char *sha256, uint64_t size,
+                     struct now now)
+{
+    struct run *run = engine_find(engine, experiment);
+    if (!run)
+        return;
+    free(run->code);
+    run->code = xstrdup(sha256);
+    txn_put_object(engine->tick->txn, sha256, "code", size, now.wall_us);
+}
