@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view_event.c — events of an experiment as lines for people. A start is not worth a line: the
+ * live view shows what runs, and the end of a trial tells its parameters.
+ */
+#include "base/clock.h"
+#include "cli/view.h"
+
+#include <math.h>
+
+/* Every line made printable, those after the first indented. */
+static void add_lines(struct str *to, const char *text)
+{
+    for (const char *line = text; *line;) {
+        size_t n = strcspn(line, "\n");
+        if (line > text)
+            str_add(to, "\n    ");
+        str_add_printable(to, line, n);
+        line += n + (line[n] == '\n');
+    }
+}
+
+static void add_seconds(struct str *to, const json_t *event)
+{
+    str_add_duration(to, (int64_t)(fmin(json_get_double(event, "seconds", 0), 1e12) * 1e6));
+}
+
+static void add_words(struct str *to, const json_t *event)
+{
+    const char *words = json_get_text(event, "words", "");
+    if (!*words)
+        return;
+    str_add(to, "  ");
+    str_add_printable(to, words, strlen(words));
+}
+
+static bool has_value(const json_t *event)
+{
+    const json_t *value = json_object_get(event, "value");
+    return value && !json_is_null(value);
+}
+
+static void add_failure(const json_t *event, struct str *to)
+{
+    const char *error = json_get_text(event, "error", "");
+    str_add(to, " failed after ");
+    add_seconds(to, event);
+    add_words(to, event);
+    str_add(to, "\n    ");
+    add_lines(to, *error ? error : json_get_text(event, "reason", "for an unknown reason"));
+}
+
+static bool trial_ended(const json_t *event, struct str *to)
+{
+    const char *state = json_get_text(event, "state", "completed");
+    const char *reason = json_get_text(event, "reason", "");
+
+    str_addf(to, "trial %s", json_get_text(event, "trial", "?"));
+    if (str_eq(state, "failed")) {
+        add_failure(event, to);
+        return true;
+    }
+    str_addf(to, " %s", state);
+    if (*reason)
+        str_addf(to, " (%s)", reason);
+    str_add(to, " after ");
+    add_seconds(to, event);
+    if (has_value(event))
+        str_addf(to, ": %.5g", json_get_double(event, "value", NAN));
+    if (json_get_bool(event, "best", false))
+        str_add(to, " (best so far)");
+    add_words(to, event);
+    return true;
+}
+
+static bool trial_retry(const json_t *event, struct str *to)
+{
+    str_addf(to, "trial %s was ended (%s) and starts again in ", json_get_text(event, "trial", "?"),
+             json_get_text(event, "reason", "unknown"));
+    str_add_duration(to, (int64_t)(fmin(json_get_double(event, "wait_s", 0), 1e12) * 1e6));
+    return true;
+}
+
+static bool started(const json_t *event, struct str *to)
+{
+    str_addf(to, "experiment %lld started: ", (long long)json_get_int(event, "experiment", 0));
+    add_lines(to, json_get_text(event, "name", ""));
+    return true;
+}
+
+static bool finished(const json_t *event, struct str *to)
+{
+    const json_t *trials = json_object_get(event, "trials"), *best = json_object_get(event, "best");
+
+    str_addf(to, "experiment %lld %s: %lld completed, %lld stopped, %lld failed",
+             (long long)json_get_int(event, "experiment", 0),
+             json_get_text(event, "state", "finished"),
+             (long long)json_get_int(trials, "completed", 0),
+             (long long)json_get_int(trials, "stopped", 0),
+             (long long)json_get_int(trials, "failed", 0));
+    if (json_is_object(best))
+        str_addf(to, "; best %.5g in trial %s", json_get_double(best, "value", NAN),
+                 json_get_text(best, "trial", "?"));
+    return true;
+}
+
+static bool notice(const json_t *event, struct str *to)
+{
+    add_lines(to, json_get_text(event, "text", ""));
+    return true;
+}
+
+static const struct {
+    const char *event;
+    bool (*format)(const json_t *event, struct str *to);
+} formats[] = {
+    {"started", started},   {"trial_ended", trial_ended}, {"trial_retry", trial_retry},
+    {"finished", finished}, {"notice", notice},
+};
+
+bool view_event_line(const json_t *event, struct str *to)
+{
+    const char *name = json_get_text(event, "event", "");
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+        if (str_eq(formats[i].event, name))
+            return formats[i].format(event, to);
+    return false;
+}

@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view_test.c — the live view against a terminal: a real pseudo-terminal whose bytes go into a
+ * small model of a screen (lines that wrap, a cursor, erasing), which then is looked at.
+ */
+#include "base/clock.h"
+#include "cli/picture.h"
+#include "cli/sparkline.h"
+#include "cli/view.h"
+#include "cli/width.h"
+#include "tests/test.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <termios.h>
+#include <unistd.h>
+
+/* --- the model ------------------------------------------------------------------------------ */
+
+#define CELLS  600
+#define MARKER '\x05' /* written by the test after the view: all before it has arrived */
+
+struct screen_row {
+    char cells[CELLS][8]; /* one character each; the second half of a wide one is "" */
+    size_t len;
+    bool wrapped; /* goes on in the next row */
+};
+
+struct screen {
+    size_t columns, rows;
+    VEC(struct screen_row) lines; /* scrollback and screen */
+    size_t at, column;            /* the cursor */
+    bool hidden;                  /* the cursor */
+};
+
+static struct screen_row *row_at(struct screen *screen, size_t i)
+{
+    struct screen_row empty = {.len = 0};
+    while (screen->lines.len <= i)
+        vec_push(&screen->lines, empty);
+    return &screen->lines.at[i];
+}
+
+static void put(struct screen *screen, const char *bytes, size_t n, size_t width)
+{
+    if (screen->column + width > screen->columns) {
+        row_at(screen, screen->at)->wrapped = true;
+        screen->at++;
+        screen->column = 0;
+    }
+    struct screen_row *row = row_at(screen, screen->at);
+    while (row->len < screen->column)
+        memcpy(row->cells[row->len++], " ", 2);
+    memcpy(row->cells[screen->column], bytes, n);
+    row->cells[screen->column][n] = '\0';
+    if (width == 2)
+        row->cells[screen->column + 1][0] = '\0';
+    screen->column += width;
+    row->len = MAX(row->len, screen->column);
+}
+
+static void erase_below(struct screen *screen)
+{
+    row_at(screen, screen->at)->len = MIN(row_at(screen, screen->at)->len, screen->column);
+    for (size_t i = screen->at + 1; i < screen->lines.len; i++)
+        screen->lines.at[i] = (struct screen_row){.len = 0};
+}
+
+static void control(struct screen *screen, const char *sequence, char final)
+{
+    struct screen_row *row = row_at(screen, screen->at);
+    size_t top = screen->lines.len > screen->rows ? screen->lines.len - screen->rows : 0;
+    size_t n = strtoul(sequence, NULL, 10);
+
+    if (final == 'A')
+        screen->at -= MIN(n, screen->at - MIN(top, screen->at));
+    else if (final == 'K') {
+        row->len = MIN(row->len, screen->column);
+        row->wrapped = false;
+    } else if (final == 'J')
+        erase_below(screen);
+    else if (str_eq(sequence, "?25"))
+        screen->hidden = final == 'l';
+    else
+        assert_true(final == 'm' || str_eq(sequence, "?2026"));
+}
+
+/* Takes one step; returns the bytes it used. */
+static size_t feed_one(struct screen *screen, const char *p)
+{
+    unsigned char c = (unsigned char)p[0];
+    if (c == '\r') {
+        screen->column = 0;
+    } else if (c == '\n') {
+        screen->at++;
+        row_at(screen, screen->at);
+    } else if (c == '\x1b') {
+        char sequence[16] = "";
+        size_t n = strspn(p + 2, "0123456789;?");
+        assert_int_equal(p[1], '[');
+        assert_true(n < sizeof(sequence));
+        memcpy(sequence, p + 2, n);
+        control(screen, sequence, p[2 + n]);
+        return n + 3;
+    } else {
+        char one[8] = "";
+        size_t n = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+        assert_true(c >= 0x20 && c != 0x7f);
+        memcpy(one, p, n);
+        put(screen, one, n, text_width(one));
+        return n;
+    }
+    return 1;
+}
+
+static void feed(struct screen *screen, const char *bytes)
+{
+    for (const char *p = bytes; *p;)
+        p += feed_one(screen, p);
+}
+
+/* What a terminal that wraps does: lines are cut anew, the cursor stays at its place below. */
+static void screen_resize(struct screen *screen, size_t columns, size_t rows)
+{
+    struct screen fresh = {.columns = columns, .rows = rows};
+    for (size_t i = 0; i <= screen->at; i++) {
+        struct screen_row *row = &screen->lines.at[i];
+        for (size_t c = 0; c < row->len; c++)
+            if (row->cells[c][0])
+                put(&fresh, row->cells[c], strlen(row->cells[c]), text_width(row->cells[c]));
+        if (i < screen->at && !row->wrapped) {
+            fresh.at++;
+            fresh.column = 0;
+            row_at(&fresh, fresh.at);
+        }
+    }
+    vec_release(&screen->lines);
+    *screen = fresh;
+}
+
+/* All lines as text, without spaces at line ends and empty lines at the end. */
+static char *screen_text(const struct screen *screen)
+{
+    struct str text = STR_INIT;
+    size_t end = 0;
+    for (size_t i = 0; i < screen->lines.len; i++) {
+        const struct screen_row *row = &screen->lines.at[i];
+        size_t start = text.len;
+        for (size_t c = 0; c < row->len; c++)
+            str_add(&text, row->cells[c]);
+        while (text.len > start && text.s[text.len - 1] == ' ')
+            str_cut(&text, text.len - 1);
+        end = text.len > start ? text.len + 1 : end;
+        str_add_char(&text, '\n');
+    }
+    str_cut(&text, end);
+    return str_take(&text);
+}
+
+/* --- a terminal with a view on it ------------------------------------------------------------ */
+
+struct bench {
+    int master, slave;
+    struct screen screen;
+    struct view *view;
+};
+
+static void set_size(struct bench *bench, size_t columns, size_t rows)
+{
+    struct winsize size = {.ws_col = (unsigned short)columns, .ws_row = (unsigned short)rows};
+    assert_int_equal(ioctl(bench->slave, TIOCSWINSZ, &size), 0);
+}
+
+static void bench_init(struct bench *bench, size_t columns, size_t rows, bool colour)
+{
+    *bench = (struct bench){.screen = {.columns = columns, .rows = rows}};
+    assert_int_equal(openpty(&bench->master, &bench->slave, NULL, NULL, NULL), 0);
+    set_size(bench, columns, rows);
+    bench->view = view_new(bench->slave, colour);
+}
+
+static void bench_release(struct bench *bench)
+{
+    if (bench->view)
+        view_free(bench->view);
+    close(bench->slave);
+    close(bench->master);
+    vec_release(&bench->screen.lines);
+}
+
+/* Read what arrives at the terminal until `marker` does. */
+static void receive(struct bench *bench, char marker)
+{
+    autorelease(str) struct str bytes = STR_INIT;
+    while (!strchr(bytes.s, marker)) {
+        struct pollfd ready = {.fd = bench->master, .events = POLLIN};
+        assert_int_equal(poll(&ready, 1, 10000), 1);
+        str_reserve(&bytes, 4096);
+        ssize_t n = read(bench->master, bytes.s + bytes.len, 4096);
+        assert_true(n > 0);
+        bytes.len += (size_t)n;
+        bytes.s[bytes.len] = '\0';
+    }
+    assert_int_equal(bytes.s[bytes.len - 1], marker);
+    str_cut(&bytes, bytes.len - 1);
+    feed(&bench->screen, bytes.s);
+}
+
+/* Everything the view wrote until now goes to the screen. */
+static void settle(struct bench *bench)
+{
+    const char marker = MARKER;
+    assert_int_equal(write(bench->slave, &marker, 1), 1);
+    receive(bench, marker);
+}
+
+static void check_screen(struct bench *bench, const char *expected)
+{
+    settle(bench);
+    autofree(mem) char *text = screen_text(&bench->screen);
+    assert_string_equal(text, expected);
+    assert_false(bench->screen.hidden);
+}
+
+static json_t *document(const char *text)
+{
+    struct err err = ERR_INIT;
+    json_t *doc;
+    assert_ok(json_parse(text, strlen(text), &doc, &err), &err);
+    return doc;
+}
+
+/* A document with n active trials, at `step`. */
+static json_t *live(size_t n, int step)
+{
+    autorelease(str) struct str text = STR_INIT;
+    str_addf(&text,
+             "{\"experiment\":3,\"name\":\"fashion\",\"state\":\"running\",\"reason\":\"\","
+             "\"elapsed_us\":%lld,\"eta_us\":null,\"metric\":\"val_acc\","
+             "\"trials\":{\"total\":64,\"queued\":1,\"running\":%zu,\"paused\":0,\"completed\":15,"
+             "\"stopped\":0,\"failed\":1},\"best\":{\"trial\":\"3.7\",\"value\":0.93,"
+             "\"words\":\"lr=0.01 batch=64\"},\"active\":[",
+             step * US_PER_S, n);
+    for (size_t i = 0; i < n; i++)
+        str_addf(&text,
+                 "%s{\"trial\":\"3.%zu\",\"words\":\"lr=0.01 batch=32 name=日本語 "
+                 "optimizer=adam\",\"step\":%d,\"value\":0.412,\"curve\":[1,2,3,\"nan\",5],"
+                 "\"elapsed_us\":12100000,\"left_us\":30000000,\"attempt\":1,\"stopping\":false}",
+                 i ? "," : "", 9 + i, step);
+    str_add(&text, "]}");
+    return document(text.s);
+}
+
+static void update(struct bench *bench, size_t n, int step)
+{
+    json_t *doc = live(n, step);
+    view_update(bench->view, doc);
+    json_decref(doc);
+}
+
+static void update_and_settle(struct bench *bench, size_t n, int step)
+{
+    update(bench, n, step);
+    settle(bench);
+}
+
+/* --- sentences ------------------------------------------------------------------------------- */
+
+static const char picture_80[] =
+    "fashion · experiment 3 · running for 40s\n"
+    "trial  parameters                           step  val_acc         elapsed  left\n"
+    "3.9    lr=0.01 batch=32 name=日本語 optim…    40    0.412  ▁▃▅·█      12s   30s\n"
+    "3.10   lr=0.01 batch=32 name=日本語 optim…    40    0.412  ▁▃▅·█      12s   30s\n"
+    "best  0.93 in 3.7  lr=0.01 batch=64\n"
+    "15 completed · 1 failed · 2 running · 1 queued · 64 in all\n"
+    "██████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░ 25%\n";
+
+TEST(the_picture_is_drawn_over_itself)
+{
+    struct bench bench;
+    bench_init(&bench, 80, 24, false);
+    for (int step = 1; step <= 40; step++)
+        update_and_settle(&bench, (size_t)step % 3 + 1, step);
+    check_screen(&bench, picture_80);
+    bench_release(&bench);
+}
+
+TEST(said_lines_stand_above_the_picture_in_their_order)
+{
+    struct bench bench;
+    autofree(mem) char *expected =
+        xasprintf("trial 3.4 failed\n    exit 1\nsecond\n%s", picture_80);
+
+    bench_init(&bench, 80, 24, false);
+    update(&bench, 7, 39);
+    view_say(bench.view, "trial 3.4 failed\n    exit 1");
+    update(&bench, 2, 40);
+    view_say(bench.view, "second");
+    check_screen(&bench, expected);
+    bench_release(&bench);
+}
+
+TEST(said_lines_longer_than_the_terminal_wrap_whole)
+{
+    struct bench bench;
+    char line[201] = "";
+    autorelease(str) struct str expected = STR_INIT;
+
+    memset(line, 'x', 200);
+    str_addf(&expected, "%.80s\n%.80s\n%.40s\n%s", line, line, line, picture_80);
+    bench_init(&bench, 80, 24, false);
+    update(&bench, 2, 40);
+    view_say(bench.view, line);
+    check_screen(&bench, expected.s);
+    bench_release(&bench);
+}
+
+TEST(control_characters_of_programs_do_not_reach_the_terminal)
+{
+    struct bench bench;
+    bench_init(&bench, 80, 24, false);
+    view_say(bench.view, "bad \x1b[2J\x07 \xff\xc2\x9b text\r!");
+    check_screen(&bench, "bad ?[2J? ??? text?!\n");
+    bench_release(&bench);
+}
+
+static void check_width(const struct screen *screen, size_t columns)
+{
+    for (size_t i = 0; i < screen->lines.len; i++) {
+        assert_false(screen->lines.at[i].wrapped);
+        assert_in_range(screen->lines.at[i].len, 0, columns - 1);
+    }
+}
+
+TEST(no_line_is_wider_than_the_terminal)
+{
+    static const size_t widths[] = {1, 2, 5, 10, 20, 40, 61, 80, 120, 200};
+    for (size_t i = 0; i < ARRAY_LEN(widths); i++) {
+        struct bench bench;
+        bench_init(&bench, widths[i], 24, true);
+        update(&bench, 3, 1);
+        update(&bench, 2, 100000);
+        settle(&bench);
+        if (widths[i] > 2)
+            check_width(&bench.screen, widths[i]);
+        bench_release(&bench);
+    }
+}
+
+TEST(a_narrow_terminal_keeps_the_parameters_and_the_value)
+{
+    struct bench bench;
+    bench_init(&bench, 40, 24, false);
+    update(&bench, 1, 40);
+    check_screen(&bench, "fashion · experiment 3 · running for 4…\n"
+                         "trial  parameters      val_acc  elapsed\n"
+                         "3.9    lr=0.01 batch…    0.412      12s\n"
+                         "best  0.93 in 3.7  lr=0.01 batch=64\n"
+                         "15 completed · 1 failed · 1 running · …\n"
+                         "██▎░░░░░░ 25%\n");
+    bench_release(&bench);
+}
+
+TEST(a_wide_terminal_shows_all_parameters)
+{
+    struct bench bench;
+    bench_init(&bench, 200, 24, false);
+    update(&bench, 1, 40);
+    settle(&bench);
+    autofree(mem) char *text = screen_text(&bench.screen);
+    assert_non_null(strstr(text, "lr=0.01 batch=32 name=日本語 optimizer=adam    40"));
+    bench_release(&bench);
+}
+
+TEST(the_picture_survives_every_change_of_the_size)
+{
+    static const size_t widths[] = {40, 200, 33, 80, 60, 25, 80};
+    struct bench bench;
+    autofree(mem) char *expected = xasprintf("said before\n%s", picture_80);
+
+    bench_init(&bench, 80, 40, false);
+    view_say(bench.view, "said before");
+    for (size_t i = 0; i < ARRAY_LEN(widths); i++) {
+        update(&bench, 5, 39);
+        settle(&bench);
+        screen_resize(&bench.screen, widths[i], 40);
+        set_size(&bench, widths[i], 40);
+    }
+    update(&bench, 2, 40);
+    check_screen(&bench, expected);
+    bench_release(&bench);
+}
+
+TEST(more_trials_than_lines_are_counted)
+{
+    struct bench bench;
+    bench_init(&bench, 80, 10, false);
+    view_say(bench.view, "said");
+    for (int step = 1; step < 5; step++)
+        update_and_settle(&bench, 30, step);
+    autofree(mem) char *text = screen_text(&bench.screen);
+    assert_non_null(strstr(text, "\n… and 27 more\n"));
+    assert_ptr_equal(strstr(text, "said\nfashion"), text);
+    assert_in_range(bench.screen.lines.len, 1, 11);
+    bench_release(&bench);
+}
+
+TEST(a_very_low_terminal_keeps_the_last_lines)
+{
+    for (size_t rows = 2; rows < 8; rows++) {
+        struct bench bench;
+        bench_init(&bench, 80, rows, false);
+        for (int step = 1; step < 4; step++)
+            update_and_settle(&bench, 9, step);
+        autofree(mem) char *text = screen_text(&bench.screen);
+        assert_non_null(strstr(text, "25%"));
+        assert_in_range(bench.screen.lines.len, 1, rows);
+        bench_release(&bench);
+    }
+}
+
+TEST(clearing_takes_only_the_picture_off)
+{
+    struct bench bench;
+    bench_init(&bench, 80, 24, true);
+    view_say(bench.view, "said");
+    update(&bench, 4, 1);
+    view_clear(bench.view);
+    view_clear(bench.view);
+    check_screen(&bench, "said\n");
+    view_say(bench.view, "more");
+    check_screen(&bench, "said\nmore\n");
+    bench_release(&bench);
+}
+
+TEST(freeing_leaves_the_last_picture_and_the_cursor_below)
+{
+    struct bench bench;
+    bench_init(&bench, 80, 24, true);
+    update(&bench, 2, 40);
+    view_free(bench.view);
+    bench.view = NULL;
+    check_screen(&bench, picture_80);
+    assert_int_equal(bench.screen.at, 7);
+    assert_int_equal(bench.screen.column, 0);
+    bench_release(&bench);
+}
+
+TEST(a_stopped_terminal_does_not_hold_the_program)
+{
+    struct bench bench;
+    autorelease(str) struct str expected = STR_INIT;
+
+    bench_init(&bench, 80, 24, false);
+    update(&bench, 2, 1);
+    assert_int_equal(tcflow(bench.slave, TCOOFF), 0);
+    for (int i = 0; i < 5; i++) {
+        autofree(mem) char *line = xasprintf("line %d", i);
+        view_say(bench.view, line);
+        update(&bench, 2, i);
+        str_addf(&expected, "%s\n", line);
+    }
+    assert_int_equal(tcflow(bench.slave, TCOON), 0);
+    update(&bench, 2, 40);
+    str_add(&expected, picture_80);
+    check_screen(&bench, expected.s);
+    bench_release(&bench);
+}
+
+TEST(a_terminal_that_is_gone_is_forgotten)
+{
+    struct bench bench;
+    bench_init(&bench, 80, 24, false);
+    update(&bench, 2, 1);
+    close(bench.master);
+    for (int i = 0; i < 100; i++) {
+        update(&bench, 2, i);
+        view_say(bench.view, "anybody there?");
+    }
+    bench.master = open("/dev/null", O_RDWR | O_CLOEXEC);
+    bench_release(&bench);
+}
+
+TEST(a_pipe_gets_plain_lines_and_seldom_a_status)
+{
+    int ends[2];
+    char bytes[4096] = "";
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    struct view *view = view_new(ends[1], false);
+    for (int step = 100; step < 165; step++) {
+        json_t *doc = live(2, step);
+        view_update(view, doc);
+        json_decref(doc);
+    }
+    view_say(view, "trial 3.4 failed\n    exit 1");
+    view_clear(view);
+    view_free(view);
+    close(ends[1]);
+    assert_true(read(ends[0], bytes, sizeof(bytes) - 1) > 0);
+    close(ends[0]);
+    assert_string_equal(bytes,
+                        "fashion: 16 of 64 trials ended, 1 failed, 2 running, best 0.93 in 3.7\n"
+                        "fashion: 16 of 64 trials ended, 1 failed, 2 running, best 0.93 in 3.7\n"
+                        "trial 3.4 failed\n    exit 1\n");
+}
+
+TEST(a_pipe_that_nobody_reads_does_not_hold_the_program)
+{
+    int ends[2];
+    char line[1001] = "";
+    signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    struct view *view = view_new(ends[1], false);
+    memset(line, 'x', 1000);
+    for (int i = 0; i < 3000; i++)
+        view_say(view, line);
+    close(ends[0]);
+    view_free(view);
+    close(ends[1]);
+}
+
+TEST(a_document_without_anything_is_drawn)
+{
+    static const char *const odd[] = {
+        "{}",
+        "[]",
+        "{\"active\":[{}],\"trials\":{\"total\":0}}",
+        "{\"active\":[null,3,{\"curve\":[null,1e308,-1e308],\"value\":\"nan\"}],\"best\":{},"
+        "\"eta_us\":9000000000000000,\"trials\":{\"total\":1,\"completed\":5}}",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+        struct bench bench;
+        bench_init(&bench, 60, 24, true);
+        json_t *doc = document(odd[i]);
+        view_update(bench.view, doc);
+        json_decref(doc);
+        settle(&bench);
+        check_width(&bench.screen, 60);
+        bench_release(&bench);
+    }
+}
+
+static void check_sparkline(const double *values, size_t n, size_t columns, const char *expected)
+{
+    autorelease(str) struct str str = STR_INIT;
+    assert_int_equal(str_add_sparkline(&str, values, n, columns), text_width(expected));
+    assert_string_equal(str.s, expected);
+}
+
+TEST(a_sparkline_shows_the_curve)
+{
+    check_sparkline((double[]){0, 1, 2, 3, 4, 5, 6, 7}, 8, 20, "▁▂▃▄▅▆▇█");
+    check_sparkline((double[]){0, 0, 7, 7, 3, 4}, 6, 3, "▁█▅");
+    check_sparkline((double[]){1, NAN, INFINITY, 0}, 4, 9, "█··▁");
+    check_sparkline((double[]){5, 5}, 2, 9, "▄▄");
+    check_sparkline((double[]){-1.7e308, 1.7e308}, 2, 9, "▁█");
+    check_sparkline((double[]){0, 5e-324}, 2, 9, "▁▁");
+    check_sparkline((double[]){NAN}, 1, 9, "·");
+    check_sparkline(NULL, 0, 9, "");
+}
+
+TEST(texts_are_cut_between_characters)
+{
+    autorelease(str) struct str str = STR_INIT;
+    assert_int_equal(text_width("aé日e\u0301🚀"), 1 + 1 + 2 + 1 + 2);
+    assert_int_equal(str_add_fitted(&str, "日本語", 6), 6);
+    assert_int_equal(str_add_fitted(&str, "日本語", 4), 3);
+    assert_int_equal(str_add_fitted(&str, "日本語", 1), 1);
+    assert_int_equal(str_add_fitted(&str, "日本語", 0), 0);
+    assert_string_equal(str.s, "日本語日……");
+}
+
+static void check_event(const char *event, const char *expected)
+{
+    autorelease(str) struct str line = STR_INIT;
+    json_t *doc = document(event);
+    assert_int_equal(view_event_line(doc, &line), *expected != '\0');
+    assert_string_equal(line.s, expected);
+    json_decref(doc);
+}
+
+TEST(events_are_told_in_a_line)
+{
+    check_event("{\"event\":\"trial_started\",\"trial\":\"3.4\",\"words\":\"lr=0.1\"}", "");
+    check_event("{\"event\":\"trial_ended\",\"trial\":\"3.4\",\"state\":\"completed\","
+                "\"reason\":\"\",\"value\":0.93,\"best\":true,\"seconds\":3.2,\"error\":null,"
+                "\"words\":\"lr=0.1\"}",
+                "trial 3.4 completed after 3.2s: 0.93 (best so far)  lr=0.1");
+    check_event("{\"event\":\"trial_ended\",\"trial\":\"3.4\",\"state\":\"stopped\","
+                "\"reason\":\"pruned\",\"value\":0.5,\"best\":false,\"seconds\":90}",
+                "trial 3.4 stopped (pruned) after 1m30s: 0.5");
+    check_event("{\"event\":\"trial_ended\",\"trial\":\"3.4\",\"state\":\"failed\","
+                "\"reason\":\"exit\",\"value\":null,\"seconds\":0.5,"
+                "\"error\":\"exit status 3\\nTraceback\\n  \\u001b[1mboom\\n\",\"words\":\"a=1\"}",
+                "trial 3.4 failed after 500ms  a=1\n    exit status 3\n    Traceback\n"
+                "      ?[1mboom");
+    check_event("{\"event\":\"trial_retry\",\"trial\":\"3.4\",\"reason\":\"lost\",\"wait_s\":1.2}",
+                "trial 3.4 was ended (lost) and starts again in 1.2s");
+    check_event("{\"event\":\"started\",\"experiment\":3,\"name\":\"fashion\"}",
+                "experiment 3 started: fashion");
+    check_event("{\"event\":\"finished\",\"experiment\":3,\"state\":\"finished\",\"trials\":"
+                "{\"completed\":9,\"stopped\":2,\"failed\":1},\"best\":{\"trial\":\"3.7\","
+                "\"value\":0.93,\"params\":{}}}",
+                "experiment 3 finished: 9 completed, 2 stopped, 1 failed; best 0.93 in trial 3.7");
+    check_event("{\"event\":\"notice\",\"text\":\"the disk is nearly full\"}",
+                "the disk is nearly full");
+    check_event("{\"event\":\"something_new\"}", "");
+    check_event("{}", "");
+}
+
+TEST_MAIN
