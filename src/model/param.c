@@ -59,7 +59,7 @@ double param_index(const struct param *param, double x)
     double step = step_of(param);
 
     if (param->type == PARAM_CHOICE)
-        return x;
+        return nearbyint(x);
     return step > 0 ? nearbyint((x - param->min) / step) : 0;
 }
 

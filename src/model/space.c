@@ -110,7 +110,7 @@ void space_words(const struct space *space, const double *x, struct str *to)
  * names. The work is bounded: a group so entangled that it needs more branches than MAX_BRANCHES
  * is answered with its upper bound, the plain product. */
 #define OTHER        INFINITY
-#define MAX_BRANCHES 1000000
+#define MAX_BRANCHES 100000
 
 struct counting {
     const struct space *space;
