@@ -27,7 +27,7 @@ struct result {
 typedef int search_ask_fn(struct search *s, double *ret_x, struct err *err);
 /* Learn a result of a point that was asked (or given by the user). */
 typedef void search_tell_fn(struct search *s, const double *x, const struct result *result);
-/* Append what is needed, besides the tells, to go on after search_load(): counters, random state. */
+/* Append what is needed besides the tells to go on after search_load(): counters, random state. */
 typedef void search_save_fn(const struct search *s, struct str *to);
 typedef int search_load_fn(struct search *s, const void *bytes, size_t n, struct err *err);
 typedef void search_release_fn(struct search *s);
@@ -35,7 +35,8 @@ typedef void search_release_fn(struct search *s);
 struct search_ops {
     const char *name, *help;
     size_t size; /* of the implementing struct, which begins with struct search */
-    int (*init)(struct search *s, struct err *err); /* optional; -EINVAL: cannot search this space */
+    /* Optional; the head is filled. -EINVAL: cannot search this space. */
+    int (*init)(struct search *s, struct err *err);
     search_ask_fn *ask;
     search_tell_fn *tell; /* optional */
     search_save_fn *save;
