@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * experiments.c — experiments out of the database, with the number of their trials in each state
+ * and the best of them.
+ */
+#include "store/read.h"
+
+#include <ctype.h>
+#include <errno.h>
+
+#define COLUMNS                                                                                    \
+    "SELECT e.id, e.name, e.state, e.reason, e.error, e.code, e.created_us, e.ended_us, e.run_us," \
+    " e.rerun_of_experiment, e.rerun_of_trial, e.starred, e.note, e.goal"
+
+static int read_experiment(sqlite3_stmt *stmt, struct experiment_row *row, enum goal *ret_goal)
+{
+    struct columns c = {stmt, 0};
+    struct experiment *e = &row->experiment;
+
+    e->id = next_int(&c);
+    e->name = next_text(&c);
+    if (experiment_state_parse(next_name(&c), &e->state) < 0)
+        return -EINVAL;
+    if (reason_parse(next_name(&c), &e->reason) < 0)
+        return -EINVAL;
+    e->error = next_text(&c);
+    e->code = next_text(&c);
+    e->created_us = next_int(&c);
+    e->ended_us = next_int(&c);
+    e->run_us = next_int(&c);
+    e->rerun_of_experiment = next_int(&c);
+    e->rerun_of_trial = next_int(&c);
+    row->starred = next_int(&c) != 0;
+    row->note = next_text(&c);
+    *ret_goal = str_eq(next_name(&c), "maximize") ? GOAL_MAXIMIZE : GOAL_MINIMIZE;
+    if (c.at < sqlite3_column_count(stmt))
+        e->spec_json = next_text(&c);
+    if (c.at < sqlite3_column_count(stmt)) {
+        e->environment = next_text(&c);
+        e->search_state = (void *)sqlite3_column_blob(stmt, c.at);
+        e->search_state_size = (size_t)sqlite3_column_bytes(stmt, c.at);
+    }
+    return 0;
+}
+
+static int count_trials(struct store *store, struct experiment_row *row, struct err *err)
+{
+    const int64_t range[] = {trial_id(row->experiment.id, 0),
+                             trial_id(row->experiment.id, TRIAL_NUMBER_MAX)};
+    autofree(stmt) sqlite3_stmt *stmt = NULL;
+    int r = store_query(store,
+                        "SELECT state, count(*) FROM trial WHERE id BETWEEN ?1 AND ?2"
+                        " GROUP BY state",
+                        range, ARRAY_LEN(range), &stmt, err);
+    while (r >= 0 && (r = store_step(store, stmt, err)) == 1) {
+        struct columns c = {stmt, 0};
+        enum trial_state state;
+        if (trial_state_parse(next_name(&c), &state) == 0)
+            row->counts[state] = next_int(&c);
+    }
+    return r;
+}
+
+static int keep_best(const struct trial_row *trial, void *arg)
+{
+    struct experiment_row *row = arg;
+    row->best_value = trial->trial.value;
+    row->best_trial = trial->trial.number;
+    return 0;
+}
+
+/* What is not in the experiment's own row. Tags are the map's. */
+static int complete_row(struct store *store, struct experiment_row *row, enum goal goal,
+                        struct tag_map *tags, struct err *err)
+{
+    const struct trial_query best = {.experiment = row->experiment.id,
+                                     .order = ORDER_BEST,
+                                     .goal = goal,
+                                     .limit = 1,
+                                     .bare = true};
+    row->best_value = NAN;
+    int r = count_trials(store, row, err);
+    if (r >= 0)
+        r = store_trials(store, &best, keep_best, row, err);
+    if (r >= 0)
+        r = tag_map_load(store, row->experiment.id, 0, tags, err);
+    if (r < 0)
+        return r;
+    const struct tag_list *list = tag_map_find(tags, 0);
+    if (list) {
+        row->tags.at = list->tags.at;
+        row->tags.len = row->tags.cap = list->tags.len;
+    }
+    return 0;
+}
+
+int store_experiments(struct store *store, int64_t limit, experiment_row_fn *fn, void *arg,
+                      struct err *err)
+{
+    const int64_t most = limit > 0 ? limit : -1;
+    autofree(stmt) sqlite3_stmt *stmt = NULL;
+    int r = store_query(store,
+                        COLUMNS ", t.spec_json FROM experiment e LEFT JOIN experiment_text t ON "
+                                "t.experiment = e.id ORDER BY e.id DESC LIMIT ?1",
+                        &most, 1, &stmt, err);
+    while (r >= 0 && (r = store_step(store, stmt, err)) == 1) {
+        struct experiment_row row = {0};
+        struct tag_map tags = {0};
+        enum goal goal;
+        if (read_experiment(stmt, &row, &goal) < 0)
+            return store_bad_row(store, "experiment", row.experiment.id, err);
+        r = complete_row(store, &row, goal, &tags, err);
+        if (r >= 0)
+            r = fn(&row, arg);
+        tag_map_release(&tags);
+        if (r != 0)
+            return r;
+    }
+    return r;
+}
+
+/* ---- one of them, owned by the caller ---- */
+
+static char *copy_text(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
+static void copy_row(const struct experiment_row *from, struct experiment_row *ret)
+{
+    struct experiment *e = &ret->experiment;
+    *ret = *from;
+    e->name = copy_text(e->name);
+    e->error = copy_text(e->error);
+    e->code = copy_text(e->code);
+    e->spec_json = copy_text(e->spec_json);
+    e->environment = copy_text(e->environment);
+    if (e->search_state)
+        e->search_state = xmemdup(e->search_state, e->search_state_size);
+    ret->note = copy_text(ret->note);
+    memset(&ret->tags, 0, sizeof(ret->tags));
+    vec_foreach (tag, &from->tags)
+        vec_push(&ret->tags, xstrdup(*tag));
+}
+
+static bool is_number(const char *text)
+{
+    size_t n = strspn(text, "0123456789");
+    return n > 0 && n < 19 && text[n] == '\0';
+}
+
+static int find_statement(struct store *store, const char *ref, bool whole, sqlite3_stmt **ret,
+                          struct err *err)
+{
+    const char *where = is_number(ref)        ? "WHERE e.id = ?1"
+                        : str_eq(ref, "last") ? ""
+                                              : "WHERE e.name = ?1";
+    autofree(mem) char *sql =
+        xasprintf(COLUMNS "%s FROM experiment e %s %s ORDER BY e.id DESC LIMIT 1",
+                  whole ? ", t.spec_json, t.environment, s.state" : "",
+                  whole ? "LEFT JOIN experiment_text t ON t.experiment = e.id"
+                          " LEFT JOIN experiment_search s ON s.experiment = e.id"
+                        : "",
+                  where);
+    int r = store_prepare(store, sql, ret, err);
+    if (r < 0)
+        return r;
+    if (is_number(ref))
+        sqlite3_bind_int64(*ret, 1, strtoll(ref, NULL, 10));
+    else if (*where)
+        sqlite3_bind_text(*ret, 1, ref, -1, SQLITE_STATIC);
+    return 0;
+}
+
+static int no_such(struct store *store, const char *ref, struct err *err)
+{
+    if (str_eq(ref, "last"))
+        return err_set(err, ENOENT, "no experiments yet in %s", store->home);
+    if (is_number(ref))
+        return err_set(err, ENOENT, "no experiment %s in %s", ref, store->home);
+    return err_set(err, ENOENT, "no experiment called '%s' in %s", ref, store->home);
+}
+
+int store_find_experiment(struct store *store, const char *ref, bool whole,
+                          struct experiment_row *ret, struct err *err)
+{
+    struct experiment_row row = {0};
+    struct tag_map tags = {0};
+    enum goal goal;
+    autofree(stmt) sqlite3_stmt *stmt = NULL;
+
+    int r = find_statement(store, ref, whole, &stmt, err);
+    if (r >= 0)
+        r = store_step(store, stmt, err);
+    if (r < 0)
+        return r;
+    if (r == 0)
+        return no_such(store, ref, err);
+    if (read_experiment(stmt, &row, &goal) < 0)
+        return store_bad_row(store, "experiment", row.experiment.id, err);
+    r = complete_row(store, &row, goal, &tags, err);
+    if (r >= 0)
+        copy_row(&row, ret);
+    tag_map_release(&tags);
+    return r;
+}
+
+void experiment_row_release(struct experiment_row *row)
+{
+    experiment_release(&row->experiment);
+    free(row->note);
+    vec_foreach (tag, &row->tags)
+        free(*tag);
+    vec_release(&row->tags);
+    *row = (struct experiment_row){0};
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * read.c — attempts, summaries, events, tags and objects out of the database.
+ *
+ * Each call prepares its own statement: a callback may ask the same handle the next question
+ * while it is being told the answer to the first.
+ */
+#include "store/read.h"
+
+#include <errno.h>
+
+int store_query(struct store *store, const char *sql, const int64_t *numbers, size_t n,
+                sqlite3_stmt **ret, struct err *err)
+{
+    int r = store_prepare(store, sql, ret, err);
+    if (r < 0)
+        return r;
+    n = MIN(n, (size_t)sqlite3_bind_parameter_count(*ret));
+    for (size_t i = 0; i < n; i++)
+        sqlite3_bind_int64(*ret, (int)i + 1, numbers[i]);
+    return 0;
+}
+
+int store_bad_row(struct store *store, const char *what, int64_t id, struct err *err)
+{
+    return err_set(err, EBADMSG, "%s: %s %lld is in a state that this Hone does not know",
+                   store->path, what, (long long)id);
+}
+
+/* ---- attempts ---- */
+
+static int read_attempt(sqlite3_stmt *stmt, struct attempt *a)
+{
+    struct columns c = {stmt, 0};
+    *a = (struct attempt){.id = next_int(&c)};
+    a->experiment = next_int(&c);
+    a->trial = next_int(&c);
+    a->number = next_int(&c);
+    if (attempt_state_parse(next_name(&c), &a->state) < 0)
+        return -EINVAL;
+    if (reason_parse(next_name(&c), &a->reason) < 0)
+        return -EINVAL;
+    a->started_us = next_int(&c);
+    a->ended_us = next_int(&c);
+    a->run_us = next_int(&c);
+    a->cpu_us = next_int(&c);
+    a->max_rss_bytes = (uint64_t)next_int(&c);
+    a->dropped_bytes = (uint64_t)next_int(&c);
+    a->exit_status = (int)next_int(&c);
+    a->signal = (int)next_int(&c);
+    a->pid = (int)next_int(&c);
+    a->error = next_text(&c);
+    a->gpus = next_text(&c);
+    a->host = next_text(&c);
+    a->code = next_text(&c);
+    return 0;
+}
+
+int store_attempts(struct store *store, int64_t experiment, int64_t trial, bool live,
+                   attempt_fn *fn, void *arg, struct err *err)
+{
+    autofree(mem) char *sql = xasprintf(
+        "SELECT id, experiment, trial, number, state, reason, started_us, ended_us, run_us, cpu_us,"
+        " max_rss_bytes, dropped_bytes, exit_status, signal, pid, error, gpus, host, code"
+        " FROM attempt WHERE %s%s ORDER BY %s",
+        experiment ? "trial_id BETWEEN ?1 AND ?2" : "1", live ? " AND state <> 'ended'" : "",
+        experiment ? "trial_id, id" : "id");
+    const int64_t range[] = {trial_id(experiment, trial),
+                             trial_id(experiment, trial ? trial : TRIAL_NUMBER_MAX)};
+    autofree(stmt) sqlite3_stmt *stmt = NULL;
+
+    int r = store_query(store, sql, range, ARRAY_LEN(range), &stmt, err);
+    while (r >= 0 && (r = store_step(store, stmt, err)) == 1) {
+        struct attempt attempt;
+        if (read_attempt(stmt, &attempt) < 0)
+            return store_bad_row(store, "attempt", attempt.id, err);
+        r = fn(&attempt, arg);
+        if (r != 0)
+            return r;
+    }
+    return r;
+}
+
+/* ---- summaries ---- */
+
+int store_summaries(struct store *store, int64_t experiment, int64_t trial, summary_fn *fn,
+                    void *arg, struct err *err)
+{
+    const int64_t range[] = {trial_id(experiment, trial),
+                             trial_id(experiment, trial ? trial : TRIAL_NUMBER_MAX)};
+    autofree(stmt) sqlite3_stmt *stmt = NULL;
+
+    int r = store_query(store,
+                        "SELECT trial_id & 4294967295, metric, count, last, min, max, last_step,"
+                        " first_nan_step FROM summary WHERE trial_id BETWEEN ?1 AND ?2"
+                        " ORDER BY trial_id, metric",
+                        range, ARRAY_LEN(range), &stmt, err);
+    while (r >= 0 && (r = store_step(store, stmt, err)) == 1) {
+        struct columns c = {stmt, 0};
+        int64_t number = next_int(&c);
+        struct summary s = {.metric = next_text(&c)};
+        s.count = next_int(&c);
+        s.last = next_double(&c);
+        s.min = next_double(&c);
+        s.max = next_double(&c);
+        s.last_step = next_step(&c);
+        s.first_nan_step = next_step(&c);
+        r = fn(number, &s, arg);
+        if (r != 0)
+            return r;
+    }
+    return r;
+}
+
+/* ---- events ---- */
+
+int store_events(struct store *store, int64_t experiment, int64_t after, int64_t limit,
+                 event_fn *fn, void *arg, struct err *err)
+{
+    const int64_t numbers[] = {experiment, after, limit > 0 ? limit : -1};
+    autofree(stmt) sqlite3_stmt *stmt = NULL;
+
+    int r = store_query(store,
+                        "SELECT id, time_us, trial, json FROM event"
+                        " WHERE experiment = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
+                        numbers, ARRAY_LEN(numbers), &stmt, err);
+    while (r >= 0 && (r = store_step(store, stmt, err)) == 1) {
+        struct columns c = {stmt, 0};
+        int64_t id = next_int(&c);
+        int64_t time_us = next_int(&c);
+        int64_t trial = next_int(&c);
+        r = fn(id, time_us, trial, next_text(&c), arg);
+        if (r != 0)
+            return r;
+    }
+    return r;
+}
+
+/* ---- tags ---- */
+
+static void tag_map_add(struct tag_map *map, int64_t trial, const char *tag)
+{
+    struct tag_list *list = map_find(&map->lists, (uint64_t)trial + 1);
+    if (!list) {
+        list = arena_alloc(&map->arena, sizeof(*list));
+        map_put(&map->lists, (uint64_t)trial + 1, list);
+    }
+    vec_push(&list->tags, arena_strdup(&map->arena, tag));
+}
+
+int tag_map_load(struct store *store, int64_t experiment, int64_t trial, struct tag_map *ret,
+                 struct err *err)
+{
+    const int64_t numbers[] = {experiment, trial};
+    autofree(stmt) sqlite3_stmt *stmt = NULL;
+
+    int r =
+        store_query(store,
+                    "SELECT trial, tag FROM tag WHERE experiment = ?1 AND (?2 < 0 OR trial = ?2)"
+                    " ORDER BY trial, tag",
+                    numbers, ARRAY_LEN(numbers), &stmt, err);
+    while (r >= 0 && (r = store_step(store, stmt, err)) == 1)
+        tag_map_add(ret, sqlite3_column_int64(stmt, 0), (const char *)sqlite3_column_text(stmt, 1));
+    return r;
+}
+
+const struct tag_list *tag_map_find(const struct tag_map *map, int64_t trial)
+{
+    return map_find(&map->lists, (uint64_t)trial + 1);
+}
+
+void tag_map_release(struct tag_map *map)
+{
+    size_t cursor = 0;
+    struct tag_list *list;
+    while ((list = map_next(&map->lists, &cursor, NULL)))
+        vec_release(&list->tags);
+    map_release(&map->lists);
+    arena_release(&map->arena);
+}
+
+/* ---- objects and the whole ---- */
+
+int store_unused_objects(struct store *store, int64_t before_us, object_fn *fn, void *arg,
+                         struct err *err)
+{
+    autofree(stmt) sqlite3_stmt *stmt = NULL;
+    int r = store_query(store,
+                        "SELECT kind, size, sha256 FROM object WHERE created_us < ?1"
+                        " AND sha256 NOT IN ("
+                        " SELECT code FROM experiment WHERE code IS NOT NULL UNION"
+                        " SELECT patch FROM experiment WHERE patch IS NOT NULL UNION"
+                        " SELECT code FROM attempt WHERE code IS NOT NULL) ORDER BY sha256",
+                        &before_us, 1, &stmt, err);
+    while (r >= 0 && (r = store_step(store, stmt, err)) == 1) {
+        struct columns c = {stmt, 0};
+        const char *kind = next_text(&c);
+        uint64_t size = (uint64_t)next_int(&c);
+        r = fn(next_text(&c), kind, size, arg);
+        if (r != 0)
+            return r;
+    }
+    return r;
+}
+
+int store_high_water(struct store *store, int64_t *ret_experiment, int64_t *ret_attempt,
+                     struct err *err)
+{
+    int r = store_number(store,
+                         "SELECT max(coalesce((SELECT max(id) FROM experiment), 0), coalesce("
+                         "(SELECT value FROM meta WHERE key = 'experiment_high'), 0))",
+                         0, ret_experiment, err);
+    if (r < 0)
+        return r;
+    return store_number(store,
+                        "SELECT max(coalesce((SELECT max(id) FROM attempt), 0), coalesce("
+                        "(SELECT value FROM meta WHERE key = 'attempt_high'), 0))",
+                        0, ret_attempt, err);
+}
+
+int store_check(struct store *store, struct err *err)
+{
+    int version;
+    autofree(stmt) sqlite3_stmt *stmt = NULL;
+    int r = schema_version(store, &version, err);
+    if (r >= 0)
+        r = store_prepare(store, "PRAGMA quick_check(1)", &stmt, err);
+    if (r >= 0)
+        r = store_step(store, stmt, err);
+    if (r < 0)
+        return r;
+    const char *found = r ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+    if (!found || !str_eq(found, "ok"))
+        return err_set(err, EBADMSG, "%s is damaged: %s", store->path, found ? found : "no answer");
+    return 0;
+}

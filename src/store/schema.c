@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * schema.c — the tables, as a list of numbered migrations. PRAGMA user_version says how many of
+ * them a database has had; application_id says that it is ours. Both change in the transaction
+ * that makes the tables, so a crash leaves the old version or the new one.
+ *
+ * States and reasons are their names, times are µs, NaN is NULL, "no step" is NULL.
+ *
+ * A trial's id is experiment << 32 | number: the trials of an experiment lie side by side in the
+ * table, and neither writing nor walking them needs an index. What is large and seldom changes
+ * (the spec, the environment, the search's state) lies apart from what changes at every turn.
+ */
+#include "store/internal.h"
+
+#include <errno.h>
+
+static const char version_1[] =
+    "CREATE TABLE meta ("
+    " key TEXT PRIMARY KEY,"
+    " value ANY"
+    ") STRICT, WITHOUT ROWID;"
+
+    "CREATE TABLE experiment ("
+    " id INTEGER PRIMARY KEY,"
+    " name TEXT NOT NULL,"
+    " state TEXT NOT NULL,"
+    " reason TEXT NOT NULL,"
+    " goal TEXT,"  /* of the objective, taken from the spec */
+    " patch TEXT," /* object: what git had not committed, taken from the environment */
+    " error TEXT,"
+    " code TEXT," /* object */
+    " created_us INTEGER NOT NULL,"
+    " ended_us INTEGER NOT NULL,"
+    " run_us INTEGER NOT NULL,"
+    " rerun_of_experiment INTEGER NOT NULL,"
+    " rerun_of_trial INTEGER NOT NULL,"
+    " starred INTEGER NOT NULL DEFAULT 0,"
+    " note TEXT"
+    ") STRICT;"
+    "CREATE INDEX experiment_name ON experiment (name);"
+    "CREATE TABLE experiment_text ("
+    " experiment INTEGER PRIMARY KEY,"
+    " spec_json TEXT,"
+    " environment TEXT"
+    ") STRICT;"
+    "CREATE TABLE experiment_search ("
+    " experiment INTEGER PRIMARY KEY,"
+    " state BLOB"
+    ") STRICT;"
+
+    "CREATE TABLE trial ("
+    " id INTEGER PRIMARY KEY," /* experiment << 32 | number */
+    " experiment INTEGER NOT NULL,"
+    " number INTEGER NOT NULL,"
+    " state TEXT NOT NULL,"
+    " reason TEXT NOT NULL,"
+    " value REAL,"
+    " best REAL,"
+    " last_step INTEGER,"
+    " first_nan_step INTEGER,"
+    " attempts INTEGER NOT NULL,"
+    " retries INTEGER NOT NULL,"
+    " created_us INTEGER NOT NULL,"
+    " started_us INTEGER NOT NULL,"
+    " ended_us INTEGER NOT NULL,"
+    " run_us INTEGER NOT NULL,"
+    " point BLOB," /* doubles in the byte order of the machine: little endian */
+    " params_json TEXT,"
+    " starred INTEGER NOT NULL DEFAULT 0,"
+    " note TEXT"
+    ") STRICT;"
+    "CREATE INDEX trial_best ON trial (experiment, value)"
+    " WHERE state = 'completed' AND value IS NOT NULL;"
+
+    "CREATE TABLE attempt ("
+    " id INTEGER PRIMARY KEY,"
+    " trial_id INTEGER NOT NULL,"
+    " experiment INTEGER NOT NULL,"
+    " trial INTEGER NOT NULL,"
+    " number INTEGER NOT NULL,"
+    " state TEXT NOT NULL,"
+    " reason TEXT NOT NULL,"
+    " started_us INTEGER NOT NULL,"
+    " ended_us INTEGER NOT NULL,"
+    " run_us INTEGER NOT NULL,"
+    " cpu_us INTEGER NOT NULL,"
+    " max_rss_bytes INTEGER NOT NULL,"
+    " dropped_bytes INTEGER NOT NULL,"
+    " exit_status INTEGER NOT NULL,"
+    " signal INTEGER NOT NULL,"
+    " pid INTEGER NOT NULL,"
+    " error TEXT,"
+    " gpus TEXT,"
+    " host TEXT,"
+    " code TEXT" /* object */
+    ") STRICT;"
+    "CREATE INDEX attempt_trial ON attempt (trial_id);"
+    "CREATE INDEX attempt_live ON attempt (experiment) WHERE state <> 'ended';"
+    "CREATE INDEX attempt_code ON attempt (code) WHERE code IS NOT NULL;"
+
+    "CREATE TABLE summary ("
+    " trial_id INTEGER NOT NULL,"
+    " metric TEXT NOT NULL,"
+    " count INTEGER NOT NULL,"
+    " last REAL,"
+    " min REAL,"
+    " max REAL,"
+    " last_step INTEGER,"
+    " first_nan_step INTEGER,"
+    " PRIMARY KEY (trial_id, metric)"
+    ") STRICT, WITHOUT ROWID;"
+
+    "CREATE TABLE event ("
+    " id INTEGER PRIMARY KEY,"
+    " time_us INTEGER NOT NULL,"
+    " experiment INTEGER NOT NULL,"
+    " trial INTEGER NOT NULL,"
+    " json TEXT NOT NULL"
+    ") STRICT;"
+    "CREATE INDEX event_experiment ON event (experiment);"
+
+    "CREATE TABLE tag ("
+    " experiment INTEGER NOT NULL,"
+    " trial INTEGER NOT NULL," /* 0: the experiment itself */
+    " tag TEXT NOT NULL,"
+    " PRIMARY KEY (experiment, trial, tag)"
+    ") STRICT, WITHOUT ROWID;"
+
+    "CREATE TABLE object ("
+    " sha256 TEXT PRIMARY KEY,"
+    " kind TEXT NOT NULL,"
+    " size INTEGER NOT NULL,"
+    " created_us INTEGER NOT NULL"
+    ") STRICT, WITHOUT ROWID;"
+
+    "INSERT INTO meta (key, value) VALUES ('home_id', lower(hex(randomblob(8))));";
+
+/* migrations[i] leads from version i to version i + 1. Never change one that was released. */
+static const char *const migrations[] = {version_1};
+
+int schema_newest(void)
+{
+    return (int)ARRAY_LEN(migrations);
+}
+
+static int refuse_foreign(struct store *store, int64_t application, struct err *err)
+{
+    int64_t tables;
+    int r = store_number(store, "SELECT count(*) FROM sqlite_schema", 0, &tables, err);
+    if (r < 0)
+        return r;
+    if (application != 0 || tables > 0)
+        return err_set(err, EINVAL, "%s is a database of another program", store->path);
+    return 0;
+}
+
+int schema_version(struct store *store, int *ret, struct err *err)
+{
+    int64_t application, version;
+    int r = store_number(store, "PRAGMA application_id", 0, &application, err);
+    if (r >= 0)
+        r = store_number(store, "PRAGMA user_version", 0, &version, err);
+    if (r < 0)
+        return r;
+    *ret = 0;
+    if (application != STORE_APPLICATION_ID)
+        return refuse_foreign(store, application, err);
+    if (version > schema_newest())
+        return err_set(err, ENOTSUP,
+                       "this home was written by a newer Hone (schema %d, this one knows %d): use "
+                       "that version",
+                       (int)version, schema_newest());
+    *ret = (int)version;
+    return 0;
+}
+
+static int migrate_from(struct store *store, int version, struct err *err)
+{
+    int r = 0;
+    for (int i = version; r >= 0 && i < schema_newest(); i++)
+        r = store_exec(store, migrations[i], err);
+    if (r < 0)
+        return r;
+    autofree(mem) char *stamp =
+        xasprintf("PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT", STORE_APPLICATION_ID,
+                  schema_newest());
+    return store_exec(store, stamp, err);
+}
+
+int schema_migrate(struct store *store, struct err *err)
+{
+    int version;
+    int r = store_exec(store, "BEGIN IMMEDIATE", err);
+    if (r < 0)
+        return r;
+    r = schema_version(store, &version, err); /* again: another process may have been quicker */
+    if (r >= 0)
+        r = migrate_from(store, version, err);
+    if (r < 0)
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return r;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trials.c — trials out of the database: by number for the engine and the lists, best first for
+ * `best`, newest first for the views.
+ *
+ * A hundred thousand rows must load in a tenth of a second, so a row that is handed to a callback
+ * owns nothing: its texts are SQLite's, its point lies in one buffer used for all rows.
+ */
+#include "store/read.h"
+
+#include <errno.h>
+
+/* One walk over the rows. */
+struct walk {
+    struct store *store;
+    const struct trial_query *query;
+    double *point;
+    size_t point_cap;
+    struct tag_map tags;
+};
+
+static void read_point(struct walk *walk, struct columns *c, struct trial_row *row)
+{
+    const void *bytes = sqlite3_column_blob(c->stmt, c->at);
+    size_t n = (size_t)sqlite3_column_bytes(c->stmt, c->at++) / sizeof(double);
+    if (n > walk->point_cap) {
+        walk->point = xrealloc(walk->point, n * sizeof(double));
+        walk->point_cap = n;
+    }
+    if (n > 0)
+        memcpy(walk->point, bytes, n * sizeof(double));
+    row->ndim = n;
+    row->trial.point = n > 0 ? walk->point : NULL;
+}
+
+static int read_trial(struct walk *walk, sqlite3_stmt *stmt, struct trial_row *row)
+{
+    struct columns c = {stmt, 0};
+    struct trial *t = &row->trial;
+
+    t->experiment = next_int(&c);
+    t->number = next_int(&c);
+    if (trial_state_parse(next_name(&c), &t->state) < 0)
+        return -EINVAL;
+    if (reason_parse(next_name(&c), &t->reason) < 0)
+        return -EINVAL;
+    t->value = next_double(&c);
+    t->best = next_double(&c);
+    t->last_step = next_step(&c);
+    t->first_nan_step = next_step(&c);
+    t->attempts = next_int(&c);
+    t->retries = next_int(&c);
+    t->created_us = next_int(&c);
+    t->started_us = next_int(&c);
+    t->ended_us = next_int(&c);
+    t->run_us = next_int(&c);
+    read_point(walk, &c, row);
+    if (walk->query->bare)
+        return 0;
+    row->params_json = next_text(&c);
+    row->starred = next_int(&c) != 0;
+    row->note = next_text(&c);
+    const struct tag_list *list = tag_map_find(&walk->tags, t->number);
+    if (list) {
+        row->tags.at = list->tags.at;
+        row->tags.len = row->tags.cap = list->tags.len;
+    }
+    return 0;
+}
+
+static const char *order_text(const struct trial_query *query)
+{
+    switch (query->order) {
+    case ORDER_BEST:
+        return query->goal == GOAL_MAXIMIZE ? "value DESC, id" : "value, id";
+    case ORDER_NEWEST:
+        return "id DESC";
+    case ORDER_NUMBER:
+        break;
+    }
+    return "id";
+}
+
+static char *query_text(const struct trial_query *query)
+{
+    bool best = query->order == ORDER_BEST;
+    return xasprintf("SELECT experiment, number, state, reason, value, best, last_step,"
+                     " first_nan_step, attempts, retries, created_us, started_us, ended_us, run_us,"
+                     " point%s FROM trial WHERE %s ORDER BY %s LIMIT ?3",
+                     query->bare ? "" : ", params_json, starred, note",
+                     best ? "experiment = ?4 AND state = 'completed' AND value IS NOT NULL"
+                            " AND number BETWEEN (?1 & 4294967295) AND (?2 & 4294967295)"
+                          : "id BETWEEN ?1 AND ?2",
+                     order_text(query));
+}
+
+static int walk_rows(struct walk *walk, sqlite3_stmt *stmt, trial_row_fn *fn, void *arg,
+                     struct err *err)
+{
+    int r;
+    while ((r = store_step(walk->store, stmt, err)) == 1) {
+        struct trial_row row = {0};
+        if (read_trial(walk, stmt, &row) < 0)
+            return store_bad_row(walk->store, "trial", row.trial.number, err);
+        r = fn(&row, arg);
+        if (r != 0)
+            return r;
+    }
+    return r;
+}
+
+int store_trials(struct store *store, const struct trial_query *query, trial_row_fn *fn, void *arg,
+                 struct err *err)
+{
+    struct walk walk = {.store = store, .query = query};
+    int64_t after = query->order == ORDER_NUMBER ? query->after : 0;
+    int64_t first = query->number ? MAX(query->number, after + 1) : after + 1;
+    const int64_t numbers[] = {
+        trial_id(query->experiment, first),
+        trial_id(query->experiment, query->number ? query->number : TRIAL_NUMBER_MAX),
+        query->limit > 0 ? query->limit : -1,
+        query->experiment,
+    };
+    autofree(mem) char *sql = query_text(query);
+    autofree(stmt) sqlite3_stmt *stmt = NULL;
+
+    int r = store_query(store, sql, numbers, ARRAY_LEN(numbers), &stmt, err);
+    if (r >= 0 && !query->bare)
+        r = tag_map_load(store, query->experiment, query->number ? query->number : -1, &walk.tags,
+                         err);
+    if (r >= 0)
+        r = walk_rows(&walk, stmt, fn, arg, err);
+    free(walk.point);
+    tag_map_release(&walk.tags);
+    return r;
+}
+
+void trial_row_release(struct trial_row *row)
+{
+    trial_release(&row->trial);
+    free(row->params_json);
+    free(row->note);
+    vec_foreach (tag, &row->tags)
+        free(*tag);
+    vec_release(&row->tags);
+    *row = (struct trial_row){0};
+}
