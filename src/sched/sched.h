@@ -42,15 +42,16 @@ struct grant {
 };
 
 void machine_release(struct machine *machine);
-/* Could it ever run on the empty machine? 0, or -ERANGE with a sentence that says what is missing. */
+/* Could it run on the empty machine? 0, or -ERANGE with a sentence that says what is missing. */
 int machine_can(const struct machine *machine, const struct demand *demand, struct err *err);
 bool machine_take(struct machine *machine, const struct demand *demand, struct grant *ret);
 void machine_give(struct machine *machine, const struct grant *grant);
 /* "0,2": the ids of the granted devices; "" for none. */
 void grant_gpus(const struct machine *machine, const struct grant *grant, struct str *to);
 
-/* The claim to serve next: index into claims, -1 if none fits. Fair: the experiment with the least
- * cpus in use first, the older one at a tie. */
+/* The claim to serve next: index into claims, -1 if none may start. Fair: the experiment with the
+ * least cpus in use first, the older one at a tie. If that one does not fit now, a later one may
+ * start only if it takes nothing of what the first one lacks. */
 ptrdiff_t sched_next(const struct machine *machine, const struct claim *claims, size_t n);
 
 /* How long to wait before retry number `retry` (from 1): 1 s doubling to 60 s, ±25 % by rng. */
