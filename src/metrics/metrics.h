@@ -25,8 +25,12 @@ DEFINE_AUTOFREE(metrics_rules);
 
 enum metrics_source { METRICS_OUTPUT /* stdout or stderr */, METRICS_FILE /* line protocol */ };
 
+#define METRICS_LINE_MAX (64 << 10)
+
 /* Reads one file of one attempt from its beginning; keeps the broken-off last line between feeds
- * (lines over 64 KiB are skipped, and counted). */
+ * (lines over 64 KiB are skipped, and counted). A run of 512 zero bytes or more is a hole that was
+ * punched: what is left of the lines at its two ends is dropped. `rules` is borrowed; NULL: no
+ * patterns, built-in recognition. */
 struct metrics_parser;
 struct metrics_parser *metrics_parser_new(const struct metrics_rules *rules,
                                           enum metrics_source source, sample_fn *fn, void *arg);
@@ -36,6 +40,26 @@ void metrics_parser_feed(struct metrics_parser *parser, const char *bytes, size_
                          int64_t time_us);
 /* The file is complete: the last line counts even without its newline. */
 void metrics_parser_finish(struct metrics_parser *parser, int64_t time_us);
+
+/* What a parser has seen so far. */
+struct metrics_counts {
+    uint64_t lines; /* and pieces ended by a carriage return, empty ones left out */
+    uint64_t samples;
+    uint64_t long_lines; /* over METRICS_LINE_MAX: skipped */
+    uint64_t bad_lines;  /* not line protocol (METRICS_FILE only): skipped */
+};
+struct metrics_counts metrics_parser_counts(const struct metrics_parser *parser);
+
+/* The step of a sample for readers that keep a series: its own, or one past the highest of its
+ * metric in this attempt. *next starts at 0, one for each metric and attempt. */
+static inline int64_t metrics_step(int64_t *next, int64_t step)
+{
+    if (step == STEP_NONE)
+        step = *next;
+    if (step >= *next && step < INT64_MAX)
+        *next = step + 1;
+    return step;
+}
 
 /* The program's answer `hone generation=7i` is the sample "hone.generation". */
 #define METRIC_GENERATION "hone.generation"
