@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * change.c — tags, notes, stars, removal: one table of requests.
+ */
+#include "api/change.h"
+#include "api/wire.h"
+#include "base/fs.h"
+#include "engine/runtime.h"
+#include "store/object.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+struct change {
+    const json_t *request;
+    int64_t experiment, trial;
+    bool (*running)(int64_t experiment, void *arg);
+    void *arg;
+    struct txn *txn;
+};
+
+static int change_tag(const struct change *change, struct err *err)
+{
+    const char *tag = json_get_text(change->request, "tag", "");
+    if (!*tag || strlen(tag) > 100)
+        return err_set(err, EINVAL, "a tag has 1 to 100 bytes");
+    txn_tag(change->txn, change->experiment, change->trial, tag,
+            json_get_bool(change->request, "add", true));
+    return 0;
+}
+
+static int change_note(const struct change *change, struct err *err)
+{
+    (void)err;
+    txn_note(change->txn, change->experiment, change->trial,
+             json_get_text(change->request, "text", NULL));
+    return 0;
+}
+
+static int change_star(const struct change *change, struct err *err)
+{
+    (void)err;
+    txn_star(change->txn, change->experiment, change->trial,
+             json_get_bool(change->request, "star", true));
+    return 0;
+}
+
+static int change_rm(const struct change *change, struct err *err)
+{
+    if (change->running && change->running(change->experiment, change->arg))
+        return err_set(err, EBUSY, "experiment %lld is running: 'hone stop %lld' first",
+                       (long long)change->experiment, (long long)change->experiment);
+    if (change->trial)
+        txn_remove_trial(change->txn, change->experiment, change->trial);
+    else
+        txn_remove_experiment(change->txn, change->experiment);
+    return 0;
+}
+
+static int change_gc_objects(const struct change *change, struct err *err)
+{
+    const json_t *list = json_object_get(change->request, "sha256"), *name;
+    size_t i;
+    (void)err;
+    json_array_foreach(list, i, name)
+    {
+        if (json_is_string(name))
+            txn_remove_object(change->txn, json_string_value(name));
+    }
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*rows)(const struct change *change, struct err *err);
+    bool needs_experiment;
+} changes[] = {
+    {"tag", change_tag, true}, {"note", change_note, true},
+    {"star", change_star, true}, {"rm", change_rm, true},
+    {"gc_objects", change_gc_objects, false},
+};
+
+int change_rows(const json_t *request, bool (*running)(int64_t, void *), void *arg,
+                struct txn *txn, struct err *err)
+{
+    struct change change = {.request = request, .running = running, .arg = arg, .txn = txn};
+    const char *name = json_get_text(request, "do", "");
+
+    change.experiment = json_get_int(request, "experiment", 0);
+    change.trial = json_get_int(request, "trial", 0);
+    for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
+        if (!str_eq(changes[i].name, name))
+            continue;
+        if (changes[i].needs_experiment && change.experiment < 1)
+            return err_set(err, EINVAL, "the request names no experiment");
+        return changes[i].rows(&change, err);
+    }
+    return -ENOENT;
+}
+
+/* The rows are gone; their files follow. A crash in between leaves files for `hone gc`. */
+static void remove_files(const char *home, const json_t *request)
+{
+    const char *name = json_get_text(request, "do", "");
+    int64_t experiment = json_get_int(request, "experiment", 0);
+    const json_t *list = json_object_get(request, "sha256"), *sha;
+    size_t i;
+
+    if (str_eq(name, "rm") && !json_get_int(request, "trial", 0)) {
+        autofree(mem) char *folder =
+            xasprintf("%s/experiments/%lld", home, (long long)experiment);
+        fs_remove_tree(folder, NULL);
+    }
+    json_array_foreach(list, i, sha)
+    {
+        if (json_is_string(sha))
+            object_remove(home, json_string_value(sha), NULL);
+    }
+}
+
+static int change_offline(const char *home, const json_t *request, struct err *err)
+{
+    autoclose int lock = -1;
+    autofree(store) struct store *store = NULL;
+    autofree(txn) struct txn *txn = txn_new();
+    int r = home_lock(home, &lock, err);
+
+    if (r >= 0)
+        r = change_rows(request, NULL, NULL, txn, err);
+    if (r >= 0)
+        r = store_open(home, &store, err);
+    if (r >= 0)
+        r = store_apply(store, txn, err);
+    return r;
+}
+
+int home_change(const char *home, const char *request, json_t **ret, struct err *err)
+{
+    autofree(json) json_t *object = NULL;
+    int r = json_parse(request, strlen(request), &object, err);
+
+    if (r < 0)
+        return r;
+    for (int tries = 0; tries < 50; tries++) {
+        r = wire_call(home, request, ret, err);
+        if (r != -ENOENT && r != -ECONNREFUSED && r != -EPIPE)
+            break;
+        r = change_offline(home, object, err);
+        if (r >= 0)
+            *ret = json_object();
+        if (r != -EAGAIN)
+            break;
+        usleep(20000); /* an engine is coming up or going down: its socket or its lock will do */
+    }
+    if (r >= 0)
+        remove_files(home, object);
+    return r;
+}

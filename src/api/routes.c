@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * routes.c — submit, resume, stop, watch, and the changes of change.c.
+ */
+#include "api/routes.h"
+#include "api/change.h"
+#include "spec/parse.h"
+
+#include <errno.h>
+#include <math.h>
+
+struct call {
+    struct runtime *runtime;
+    const json_t *request;
+    struct json_out *out; /* inside the reply object */
+    int64_t watch;
+};
+
+static int64_t experiment_of(const struct call *call)
+{
+    return json_get_int(call->request, "experiment", 0);
+}
+
+/* ---- submit ---- */
+
+void route_submit_text(const struct submission *submission, struct str *to)
+{
+    struct json_out out = JSON_OUT(to);
+    autorelease(str) struct str spec = STR_INIT;
+
+    spec_json(submission->spec, &spec);
+    json_begin_object(&out);
+    json_put_text(&out, "do", "submit");
+    json_put_raw(&out, "spec", spec.s);
+    json_put_text(&out, "code", submission->code);
+    json_put_int(&out, "code_size", (int64_t)submission->code_size);
+    json_put_text(&out, "environment", submission->environment);
+    json_put_int(&out, "rerun_of_experiment", submission->rerun_of_experiment);
+    json_put_int(&out, "rerun_of_trial", submission->rerun_of_trial);
+    json_key(&out, "env");
+    json_begin_array(&out);
+    for (char *const *p = submission->envp; p && *p; p++)
+        json_text(&out, *p);
+    json_end_array(&out);
+    if (submission->point) {
+        json_key(&out, "point");
+        json_begin_array(&out);
+        for (size_t i = 0; i < submission->spec->space.n; i++)
+            json_double(&out, submission->point[i]);
+        json_end_array(&out);
+    }
+    json_end_object(&out);
+}
+
+/* Arrays of the request as C arrays, owned by the caller's arena. */
+static char **read_env(const json_t *list, struct arena *arena)
+{
+    size_t n = json_array_size(list);
+    char **env = arena_alloc(arena, (n + 1) * sizeof(*env));
+    for (size_t i = 0, k = 0; i < n; i++)
+        if (json_is_string(json_array_get(list, i)))
+            env[k++] = (char *)json_string_value(json_array_get(list, i));
+    return n ? env : NULL;
+}
+
+static double *read_point(const json_t *list, size_t n, struct arena *arena)
+{
+    if (json_array_size(list) != n)
+        return NULL;
+    double *point = arena_alloc(arena, (n + 1) * sizeof(*point));
+    for (size_t i = 0; i < n; i++) {
+        const json_t *x = json_array_get(list, i);
+        point[i] = json_is_number(x) ? json_number_value(x) : NAN;
+    }
+    return point;
+}
+
+static int route_submit(struct call *call, struct err *err)
+{
+    autorelease(arena) struct arena arena = ARENA_INIT;
+    autorelease(spec) struct spec spec;
+    autorelease(str) struct str text = STR_INIT;
+    struct json_out out = JSON_OUT(&text);
+    int64_t id = 0;
+
+    spec_init(&spec);
+    json_value(&out, json_object_get(call->request, "spec"));
+    int r = spec_parse(text.s, text.len, "spec", "/", NULL, &spec, NULL, err);
+    if (r < 0)
+        return r;
+    const json_t *point = json_object_get(call->request, "point");
+    struct submission submission = {
+        .spec = &spec,
+        .code = json_get_text(call->request, "code", NULL),
+        .code_size = (uint64_t)json_get_int(call->request, "code_size", 0),
+        .environment = json_get_text(call->request, "environment", NULL),
+        .envp = read_env(json_object_get(call->request, "env"), &arena),
+        .point = point ? read_point(point, spec.space.n, &arena) : NULL,
+        .rerun_of_experiment = json_get_int(call->request, "rerun_of_experiment", 0),
+        .rerun_of_trial = json_get_int(call->request, "rerun_of_trial", 0),
+    };
+    r = engine_submit(runtime_engine(call->runtime), &submission, runtime_now(), &id, err);
+    if (r < 0)
+        return r;
+    json_put_int(call->out, "experiment", id);
+    call->watch = id;
+    return 0;
+}
+
+/* ---- the others ---- */
+
+static int route_resume(struct call *call, struct err *err)
+{
+    int r = engine_resume(runtime_engine(call->runtime), runtime_reader(call->runtime),
+                          experiment_of(call), runtime_now(), err);
+    if (r < 0 && r != -EEXIST)
+        return r;
+    call->watch = experiment_of(call);
+    return 0;
+}
+
+static int route_stop(struct call *call, struct err *err)
+{
+    static const char *const modes[] = {
+        [STOP_DRAIN] = "drain",
+        [STOP_NOW] = "now",
+        [STOP_INTERRUPT] = "interrupt",
+        [STOP_KILL] = "kill",
+    };
+    const char *mode = json_get_text(call->request, "mode", "now");
+    int64_t id = experiment_of(call);
+    struct engine *engine = runtime_engine(call->runtime);
+
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+        if (!str_eq(modes[i], mode))
+            continue;
+        if (!engine_has(engine, id) && (i == STOP_NOW || i == STOP_DRAIN)) {
+            /* An interrupted one is brought back only to be ended. */
+            int r = engine_resume(engine, runtime_reader(call->runtime), id, runtime_now(), err);
+            if (r < 0)
+                return r;
+        }
+        return engine_stop(engine, id, (enum stop_mode)i, runtime_now(), err);
+    }
+    return err_set(err, EINVAL, "unknown mode '%s'", mode);
+}
+
+static int route_watch(struct call *call, struct err *err)
+{
+    (void)err;
+    call->watch = experiment_of(call);
+    return 0;
+}
+
+static bool is_running(int64_t experiment, void *arg)
+{
+    struct runtime *runtime = arg;
+    return engine_has(runtime_engine(runtime), experiment);
+}
+
+static const struct {
+    const char *name;
+    int (*serve)(struct call *call, struct err *err);
+} routes[] = {
+    {"submit", route_submit},
+    {"resume", route_resume},
+    {"stop", route_stop},
+    {"watch", route_watch},
+};
+
+int route_request(struct runtime *runtime, const json_t *request, struct str *reply,
+                  int64_t *ret_watch, struct err *err)
+{
+    const char *name = json_get_text(request, "do", "");
+    struct json_out out = JSON_OUT(reply);
+    struct call call = {runtime, request, &out, 0};
+    int r = -ENOENT;
+
+    json_begin_object(&out);
+    json_put_bool(&out, "ok", true);
+    for (size_t i = 0; r == -ENOENT && i < ARRAY_LEN(routes); i++)
+        if (str_eq(routes[i].name, name)) {
+            r = routes[i].serve(&call, err);
+            if (r < 0)
+                return r;
+        }
+    if (r == -ENOENT)
+        r = change_rows(request, is_running, runtime, engine_txn(runtime_engine(runtime)), err);
+    if (r == -ENOENT)
+        return err_set(err, EINVAL, "unknown request '%s'", name);
+    json_end_object(&out);
+    *ret_watch = call.watch;
+    return r;
+}
+
+static int keep_last(int64_t id, int64_t time_us, int64_t trial, const char *json, void *arg)
+{
+    char **last = arg;
+    (void)id, (void)time_us, (void)trial;
+    if (!strstr(json, "\"event\":\"finished\""))
+        return 0;
+    free(*last);
+    *last = xstrdup(json);
+    return 0;
+}
+
+char *last_event(struct store *store, int64_t experiment)
+{
+    char *last = NULL;
+    store_events(store, experiment, 0, 0, keep_last, &last, NULL);
+    return last;
+}
+
+void route_catch_up(struct runtime *runtime, int64_t experiment, route_line_fn *fn, void *to)
+{
+    if (engine_has(runtime_engine(runtime), experiment))
+        return;
+    autofree(mem) char *last = last_event(runtime_reader(runtime), experiment);
+    if (last)
+        fn(to, "event", last);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session.h — a command's place at a home: it is the engine, or it has joined the one there is.
+ * The caller need not know which: submit, stop, and follow an experiment all the same. When the
+ * engine it joined ends or dies, the session takes the lock and goes on as the engine.
+ */
+#ifndef HONE_SESSION_H
+#define HONE_SESSION_H
+
+#include "engine/runtime.h"
+
+struct session;
+
+struct session_options {
+    const char *home;
+    bool join_only; /* never become the engine: attach */
+    bool go_on;     /* on becoming the engine at once: continue what was left running */
+    /* Of the watched experiment. "finished" is the last one. */
+    void (*on_event)(const char *json, void *arg);
+    void (*on_live)(const char *json, void *arg); /* document of cli/view.h, four times a second */
+    void (*on_failure)(const struct err *err, void *arg); /* the session is of no more use */
+    void *arg;
+};
+/* join_only: -ENOENT if there is no engine. */
+int session_open(uv_loop_t *loop, const struct session_options *options, struct session **ret,
+                 struct err *err);
+void session_close(struct session *session);
+bool session_is_engine(const struct session *session);
+
+/* Each begins to watch its experiment. */
+int session_submit(struct session *session, struct submission *submission, int64_t *ret_experiment,
+                   struct err *err);
+int session_resume(struct session *session, int64_t experiment, struct err *err);
+int session_watch(struct session *session, int64_t experiment, struct err *err);
+
+int session_stop(struct session *session, int64_t experiment, enum stop_mode mode,
+                 struct err *err);
+
+#endif

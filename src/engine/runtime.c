@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runtime.c — turns of the loop become ticks of the engine.
+ *
+ *   loop thread                          writer thread
+ *   ───────────                          ─────────────
+ *   events … ── prepare: engine_tick() ──► store_apply()   one transaction, fsync
+ *   effects  ◄── async: engine_committed() ◄──┘
+ *
+ * While a commit is under way, further changes gather for the next: group commit without a timer.
+ * A full disk is waited out: nothing new starts meanwhile, because effects wait for their commit.
+ */
+#include "engine/runtime.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+extern char **environ;
+
+struct runtime {
+    uv_loop_t *loop;
+    struct runtime_options options;
+    char *home;
+    int lock_fd;
+    struct store *store, *reader;
+    struct engine *engine;
+    struct agent *agent;
+    uv_prepare_t prepare;
+    uv_timer_t timer;
+    uv_async_t async;
+
+    uv_thread_t writer;
+    uv_mutex_t mutex; /* guards the four below */
+    uv_cond_t cond;
+    struct tick *pending, *done;
+    bool quitting;
+    struct err failure; /* code 0: none */
+    bool busy;          /* loop thread: a tick is with the writer */
+    bool failed;
+    int handles; /* still to be closed */
+};
+
+struct now runtime_now(void)
+{
+    return (struct now){clock_wall_us(), clock_mono_us()};
+}
+
+int home_lock(const char *home, int *ret_fd, struct err *err)
+{
+    autofree(mem) char *path = xasprintf("%s/engine.lock", home);
+    autoclose int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return err_errno(err, errno, "cannot open %s", path);
+    int r = fs_lock(fd);
+    if (r == -EAGAIN)
+        return err_set(err, EAGAIN, "another hone process is at work in %s", home);
+    if (r < 0)
+        return err_errno(err, -r, "cannot lock %s", path);
+    *ret_fd = fd;
+    fd = -1;
+    return 0;
+}
+
+bool home_locked(const char *home)
+{
+    autofree(mem) char *path = xasprintf("%s/engine.lock", home);
+    autoclose int fd = open(path, O_RDWR | O_CLOEXEC);
+    return fd >= 0 && fs_locked(fd);
+}
+
+/* ---- the writer's side ---- */
+
+/* Apply, waiting out a full disk. */
+static int apply_patiently(struct runtime *runtime, const struct tick *tick, struct err *err)
+{
+    for (bool said = false;;) {
+        int r = store_apply(runtime->store, tick_txn(tick), err);
+        if (r != -ENOSPC && r != -EBUSY)
+            return r;
+        if (!said)
+            log_error("%s: nothing new starts until that is over", err_text(err));
+        said = true;
+        uv_mutex_lock(&runtime->mutex);
+        if (!runtime->quitting)
+            uv_cond_timedwait(&runtime->cond, &runtime->mutex, 500 * 1000000ULL);
+        bool quitting = runtime->quitting;
+        uv_mutex_unlock(&runtime->mutex);
+        if (quitting)
+            return r;
+    }
+}
+
+static void writer_main(void *arg)
+{
+    struct runtime *runtime = arg;
+
+    for (;;) {
+        uv_mutex_lock(&runtime->mutex);
+        while (!runtime->pending && !runtime->quitting)
+            uv_cond_wait(&runtime->cond, &runtime->mutex);
+        struct tick *tick = runtime->pending;
+        runtime->pending = NULL;
+        uv_mutex_unlock(&runtime->mutex);
+        if (!tick)
+            return;
+        struct err err = ERR_INIT;
+        int r = apply_patiently(runtime, tick, &err);
+        uv_mutex_lock(&runtime->mutex);
+        runtime->done = tick;
+        if (r < 0)
+            runtime->failure = err;
+        else
+            err_release(&err);
+        uv_mutex_unlock(&runtime->mutex);
+        uv_async_send(&runtime->async);
+    }
+}
+
+/* ---- the loop's side ---- */
+
+static void hand_over(struct runtime *runtime, struct tick *tick)
+{
+    runtime->busy = true;
+    uv_mutex_lock(&runtime->mutex);
+    runtime->pending = tick;
+    uv_cond_signal(&runtime->cond);
+    uv_mutex_unlock(&runtime->mutex);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    (void)timer; /* the turn of the loop that it causes does the work */
+}
+
+static void set_timer(struct runtime *runtime, struct now now)
+{
+    int64_t wake_us = engine_wake_us(runtime->engine);
+    if (wake_us == INT64_MAX) {
+        uv_timer_stop(&runtime->timer);
+        return;
+    }
+    int64_t wait_us = MAX(1000, wake_us - now.mono_us);
+    uv_timer_start(&runtime->timer, on_timer, (uint64_t)(wait_us + 999) / 1000, 0);
+}
+
+static void on_prepare(uv_prepare_t *prepare)
+{
+    struct runtime *runtime = prepare->data;
+    struct now now = runtime_now();
+
+    if (runtime->busy || runtime->failed)
+        return;
+    struct tick *tick = engine_tick(runtime->engine, now);
+    if (tick)
+        hand_over(runtime, tick);
+    uv_update_time(runtime->loop);
+    set_timer(runtime, now);
+}
+
+static void on_committed(uv_async_t *async)
+{
+    struct runtime *runtime = async->data;
+
+    uv_mutex_lock(&runtime->mutex);
+    struct tick *tick = TAKE(runtime->done);
+    bool failed = runtime->failure.code != 0;
+    uv_mutex_unlock(&runtime->mutex);
+    if (!tick)
+        return;
+    runtime->busy = false;
+    if (!failed) {
+        engine_committed(runtime->engine, tick);
+        return;
+    }
+    tick_free(tick);
+    runtime->failed = true;
+    if (runtime->options.on_failure)
+        runtime->options.on_failure(&runtime->failure, runtime->options.arg);
+}
+
+static void send_command(const struct agent_command *command, void *arg)
+{
+    struct runtime *runtime = arg;
+    agent_command(runtime->agent, command);
+}
+
+static void on_agent_event(const struct agent_event *event, void *arg)
+{
+    struct runtime *runtime = arg;
+    if (runtime->engine)
+        engine_on_event(runtime->engine, event, runtime_now());
+}
+
+static void on_engine_event(int64_t experiment, const char *json, void *arg)
+{
+    struct runtime *runtime = arg;
+    if (runtime->options.on_event)
+        runtime->options.on_event(experiment, json, runtime->options.arg);
+}
+
+/* The Python SDK beside the program: in the source tree or where `make install` puts it. */
+static char *find_python_path(void)
+{
+    static const char *const places[] = {"../share/hone/python", "../sdk/python",
+                                         "../../sdk/python"};
+    char exe[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+    if (n <= 0)
+        return NULL;
+    exe[n] = '\0';
+    *strrchr(exe, '/') = '\0';
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        autofree(mem) char *path = xasprintf("%s/%s", exe, places[i]);
+        autofree(mem) char *package = xasprintf("%s/hone/__init__.py", path);
+        if (fs_exists(package))
+            return realpath(path, NULL);
+    }
+    return NULL;
+}
+
+static int make_engine(struct runtime *runtime, struct err *err)
+{
+    autofree(mem) char *python_path = find_python_path();
+    struct now now = runtime_now();
+    int r = agent_local_new(runtime->loop, store_home_id(runtime->store), on_agent_event, runtime,
+                            &runtime->agent, err);
+
+    if (r < 0)
+        return r;
+    runtime->engine = engine_new(&(struct engine_options){
+        .home = runtime->home,
+        .home_id = store_home_id(runtime->store),
+        .machine = &runtime->agent->machine,
+        .seed = random_u64(),
+        .envp = environ,
+        .python_path = python_path,
+        .send = send_command,
+        .on_event = on_engine_event,
+        .arg = runtime,
+    });
+    return engine_load(runtime->engine, runtime->reader, runtime->options.go_on, now, err);
+}
+
+static void start_handles(struct runtime *runtime)
+{
+    uv_mutex_init(&runtime->mutex);
+    uv_cond_init(&runtime->cond);
+    uv_prepare_init(runtime->loop, &runtime->prepare);
+    uv_timer_init(runtime->loop, &runtime->timer);
+    uv_async_init(runtime->loop, &runtime->async, on_committed);
+    runtime->prepare.data = runtime->timer.data = runtime->async.data = runtime;
+    uv_prepare_start(&runtime->prepare, on_prepare);
+    uv_thread_create(&runtime->writer, writer_main, runtime);
+}
+
+static void release_parts(struct runtime *runtime)
+{
+    if (runtime->agent)
+        agent_free(runtime->agent);
+    if (runtime->engine)
+        engine_free(runtime->engine);
+    if (runtime->reader)
+        store_free(runtime->reader);
+    if (runtime->store)
+        store_free(runtime->store);
+    err_release(&runtime->failure);
+    fd_autoclose(&runtime->lock_fd);
+    free(runtime->home);
+    free(runtime);
+}
+
+int runtime_open(uv_loop_t *loop, const struct runtime_options *options, struct runtime **ret,
+                 struct err *err)
+{
+    int lock_fd = -1;
+    int r = fs_make_dirs(options->home, 0700, err);
+    if (r == 0)
+        r = home_lock(options->home, &lock_fd, err);
+    if (r < 0)
+        return r;
+    struct runtime *runtime = xcalloc(1, sizeof(*runtime));
+    runtime->loop = loop;
+    runtime->options = *options;
+    runtime->home = xstrdup(options->home);
+    runtime->lock_fd = lock_fd;
+    r = store_open(options->home, &runtime->store, err);
+    if (r >= 0)
+        r = store_open_read(options->home, &runtime->reader, err);
+    if (r >= 0)
+        r = make_engine(runtime, err);
+    if (r < 0) {
+        release_parts(runtime);
+        return r;
+    }
+    start_handles(runtime);
+    *ret = runtime;
+    return 0;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct runtime *runtime = handle->data;
+    runtime->handles--;
+}
+
+/* What the writer has is still written; what was decided since, the next engine decides again. */
+static void finish_writing(struct runtime *runtime)
+{
+    uv_mutex_lock(&runtime->mutex);
+    runtime->quitting = true;
+    uv_cond_signal(&runtime->cond);
+    uv_mutex_unlock(&runtime->mutex);
+    uv_thread_join(&runtime->writer);
+    if (runtime->done)
+        tick_free(runtime->done);
+}
+
+void runtime_close(struct runtime *runtime)
+{
+    finish_writing(runtime);
+    agent_free(TAKE(runtime->agent));
+    uv_close((uv_handle_t *)&runtime->prepare, on_closed);
+    uv_close((uv_handle_t *)&runtime->timer, on_closed);
+    uv_close((uv_handle_t *)&runtime->async, on_closed);
+    for (runtime->handles = 3; runtime->handles > 0;)
+        uv_run(runtime->loop, UV_RUN_NOWAIT);
+    uv_mutex_destroy(&runtime->mutex);
+    uv_cond_destroy(&runtime->cond);
+    release_parts(runtime);
+}
+
+struct engine *runtime_engine(struct runtime *runtime)
+{
+    return runtime->engine;
+}
+
+struct store *runtime_reader(struct runtime *runtime)
+{
+    return runtime->reader;
+}
+
+const char *runtime_home(const struct runtime *runtime)
+{
+    return runtime->home;
+}

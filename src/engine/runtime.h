@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runtime.h — the engine at work on a libuv loop: the home's lock, the database's writer thread,
+ * the local agent, and the clock. One per home; whoever holds it is the engine.
+ */
+#ifndef HONE_RUNTIME_H
+#define HONE_RUNTIME_H
+
+#include "engine/engine.h"
+#include <uv.h>
+
+struct runtime;
+
+struct runtime_options {
+    const char *home; /* absolute; made if missing */
+    bool go_on;       /* continue experiments that an engine left running; else only adopt them */
+    void (*on_event)(int64_t experiment, const char *json, void *arg);
+    /* The engine cannot go on (the database is gone): say why and end the loop. */
+    void (*on_failure)(const struct err *err, void *arg);
+    void *arg;
+};
+
+/* Take the lock and come up: load, adopt. -EAGAIN if another process is the engine here. */
+int runtime_open(uv_loop_t *loop, const struct runtime_options *options, struct runtime **ret,
+                 struct err *err);
+/* Commit what is decided, let go of the lock. Running trials go on under their keepers. */
+void runtime_close(struct runtime *runtime);
+struct engine *runtime_engine(struct runtime *runtime);
+/* A handle for reading the database. */
+struct store *runtime_reader(struct runtime *runtime);
+const char *runtime_home(const struct runtime *runtime);
+struct now runtime_now(void);
+
+/* Take HOME/engine.lock: *ret_fd holds it until closed. -EAGAIN if taken. */
+int home_lock(const char *home, int *ret_fd, struct err *err);
+/* Does some process hold it? */
+bool home_locked(const char *home);
+
+#endif
