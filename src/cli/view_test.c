@@ -528,8 +528,8 @@ TEST(a_document_without_anything_is_drawn)
         "{}",
         "[]",
         "{\"active\":[{}],\"trials\":{\"total\":0}}",
-        "{\"active\":[null,3,{\"curve\":[null,1e308,-1e308],\"value\":\"nan\"}],\"best\":{},"
-        "\"eta_us\":9000000000000000,\"trials\":{\"total\":1,\"completed\":5}}",
+        "{\"active\":[null,3,{\"curve\":[null,1e308,-1e308],\"value\":\"nan\"}],\"best\":{}}",
+        "{\"eta_us\":9000000000000000,\"trials\":{\"total\":1,\"completed\":5}}",
     };
     for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
         struct bench bench;

@@ -1,0 +1,147 @@
+# What is done with the built program: tests, checks, the demo, installing. Included by Makefile.
+#
+# A test is an executable that prints TAP and leaves nothing behind. It runs in the top folder and
+# finds the program in $HONE_BIN. To add one, put it where the wildcards below look.
+
+# --- packages: tools/setup installs what is missing, once; SETUP_SKIP=1 trusts that all is there
+SETUP := build/.setup
+$(SETUP)/demo $(SETUP)/lint $(SETUP)/bench: | $(SETUP)/build
+$(SETUP)/test: | $(SETUP)/demo
+$(SETUP)/%: tools/setup
+	$(if $(SETUP_SKIP),,tools/setup $*)
+	@mkdir -p $(@D) && touch $@
+
+# --- examples that need building
+EXAMPLES := $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/fashion/fashion.c))
+
+examples: $(EXAMPLES) ## build the examples that are written in C
+
+$(EXAMPLES:%=%.o): | $(SETUP)/demo
+$(EXAMPLES): %: %.o $(B)/libhone-client.a
+	$(CC) $(LDALL) -o $@ $^ -lopenblas -lz -lm -lpthread
+
+demo: $(SETUP)/demo all examples ## install what is missing, build, search a small network on Fashion-MNIST
+	$(B)/hone run examples/fashion/fashion.yaml
+
+# --- tests
+FUZZERS   := $(sort $(wildcard tests/fuzz/*_fuzz.c))
+REPLAYERS := $(FUZZERS:%_fuzz.c=$(B)/%_replay)
+FAKES     := $(patsubst %.c,$(B)/%.so,$(wildcard tests/*/fake_*.c))
+SWEEPS    := $(sort $(wildcard tests/sweep/*.sh tests/sweep/*.py tests/sweep/*.t))
+SCRIPTS   := $(filter-out $(SWEEPS),$(sort $(wildcard tests/*/*.t tests/*/*.sh tests/*/*_test.py)))
+SWEEP_ROUNDS ?= 50
+TEST_FILES ?= $(TESTS) $(REPLAYERS) $(SCRIPTS) $(SWEEPS)
+
+TEST_ENV = HONE_BIN=$(CURDIR)/$(B)/hone HONE_BUILD=$(CURDIR)/$(B) SWEEP_ROUNDS=$(SWEEP_ROUNDS) \
+    PYTHONPATH=$(CURDIR)/sdk/python PYTHONDONTWRITEBYTECODE=1 TZ=UTC LC_ALL=C.UTF-8 \
+    ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1:handle_abort=0 \
+    UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=report_objects=1
+PROVE = env -u HONE_HOME $(TEST_ENV) prove --exec '' --timer -j$(JOBS)
+
+tests: $(TESTS) $(REPLAYERS) $(FAKES) examples ## build the tests, run nothing
+
+test: all tests ## install what is missing and run all tests (CC=, SAN=, TEST_FILES= narrow it)
+	$(PROVE) $(TEST_FILES)
+
+sweep: all tests ## the long kill sweeps: SWEEP_ROUNDS=1000
+	$(if $(SWEEPS),$(PROVE) $(SWEEPS),@echo "no sweeps in tests/sweep")
+sweep: SWEEP_ROUNDS = 1000
+
+san: $(SETUP)/lint ## all tests, built by clang with address and undefined-behaviour sanitizers
+	+$(MAKE) CC=clang SAN=address,undefined SWEEP_ROUNDS=10 test
+
+PEERS := $(sort $(wildcard tests/peers/*.sh tests/peers/*.py tests/peers/*.t))
+test-peers: all ## tests against stock clients and engines of others
+	$(if $(PEERS),$(PROVE) $(PEERS),@echo "nothing in tests/peers yet")
+
+$(B)/%_replay: $(B)/%_fuzz.o $(B)/tests/fuzz/replay.o $(B)/libhone.a $(B)/libhone-client.a
+	$(CC) $(LDALL) -o $@ $^ $(LIBS)
+
+$(B)/tests/%.so: tests/%.c | $(SETUP)/build
+	@mkdir -p $(@D)
+	$(CC) $(INCLUDE) $(WARN) -O1 -g -shared -fPIC -o $@ $<
+
+fuzz-replay: $(REPLAYERS) ## feed the corpora to what reads bytes from outside
+	$(PROVE) $(REPLAYERS)
+
+FUZZ_SECONDS ?= 60
+fuzz: $(SETUP)/lint ## look for new inputs that break a reader, FUZZ_SECONDS=60 each
+	+$(MAKE) CC=clang SAN=address,undefined,fuzzer-no-link run-fuzzers
+
+# Finds go to build/fuzz; what is worth keeping is put into tests/fuzz/corpus by hand.
+run-fuzzers: $(FUZZERS:%.c=run-%)
+run-tests/fuzz/%_fuzz: $(B)/tests/fuzz/%_fuzz
+	@mkdir -p build/fuzz/$*
+	cd build/fuzz/$* && $(CURDIR)/$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -print_final_stats=1 \
+	    . $(CURDIR)/tests/fuzz/corpus/$*
+
+$(B)/%_fuzz: $(B)/%_fuzz.o $(B)/libhone.a $(B)/libhone-client.a
+	$(CC) $(LDALL) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
+coverage: ## which lines the tests reach; the summary per file is at the end
+	+$(MAKE) B=build/coverage CFLAGS='-O0 -g --coverage' LDFLAGS=--coverage test
+	@for o in $$(find build/coverage/src -name '*.gcda' ! -name '*_test.gcda'); do gcov -n $$o; done \
+	    | awk -F"'" '/^File .src/ { f = $$2 } /^Lines/ && f { print substr($$0, 16) "  " f; f = "" }' | sort -n
+
+# --- checks that need no running
+C_FILES    := $(sort $(wildcard src/*/*.[ch] src/*/*/*.[ch] sdk/c/*.[ch] tests/*.h tests/*/*.[ch] examples/*/*.[ch]))
+TIDY_FILES := $(filter %.c,$(filter-out tests/% %_test.c,$(C_FILES)))
+
+lint: lint-format lint-layers lint-cppcheck lint-tidy lint-clang lint-docs ## format, layers, cppcheck, clang-tidy, clang, docs
+
+lint-format: $(SETUP)/lint
+	clang-format --dry-run -Werror $(C_FILES)
+
+lint-layers:
+	tools/check-layers
+
+# Copying a struct, a const that could be, a variable whose scope could be smaller: style is ours.
+lint-cppcheck: $(SETUP)/lint
+	@mkdir -p $(B)/cppcheck
+	cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr --cppcheck-build-dir=$(B)/cppcheck \
+	    --enable=warning,performance,portability --suppress=missingIncludeSystem \
+	    --suppress=unknownMacro --suppress=preprocessorErrorDirective -D__GNUC__ -D_GNU_SOURCE \
+	    -DHONE_VERSION='""' -Isrc -Isdk/c -I. -j$(JOBS) $(TIDY_FILES)
+
+lint-tidy: $(TIDY_FILES:%.c=$(B)/tidy/%.ok)
+$(B)/tidy/%.ok: %.c .clang-tidy | $(SETUP)/lint
+	@mkdir -p $(@D)
+	clang-tidy --quiet $< -- $(INCLUDE) 2>/dev/null
+	@touch $@
+
+lint-clang: $(SETUP)/lint
+	+$(MAKE) CC=clang all tests
+
+# These are made by the program itself, and kept so that they can be read without building.
+DOCS := docs/spec.md docs/hone.1 docs/completion.bash
+docs_docs/spec.md         := --spec
+docs_docs/hone.1          := --man
+docs_docs/completion.bash := --completion
+
+lint-docs: all
+	@for pair in $(foreach d,$(DOCS),$(d)=$(docs_$(d))); do \
+	    $(B)/hone help $${pair#*=} | cmp - $${pair%%=*} || { echo "$${pair%%=*} is old: make docs"; exit 1; }; \
+	done
+
+docs: all ## write anew the docs that the program makes
+	$(foreach d,$(DOCS),$(B)/hone help $(docs_$(d)) > $(d) &&) true
+
+# --- installing
+PYTHONDIR ?= $(shell python3 -c "import sysconfig; print(sysconfig.get_path('purelib', vars={'base': '$(PREFIX)'}))" \
+               2>/dev/null || echo $(PREFIX)/share/hone/python)
+
+install: all ## install under PREFIX (/usr/local); DESTDIR= for packages
+	install -Dm755 $(B)/hone $(DESTDIR)$(PREFIX)/bin/hone
+	install -Dm644 $(B)/libhone-client.a $(DESTDIR)$(PREFIX)/lib/libhone-client.a
+	install -Dm644 sdk/c/hone.h $(DESTDIR)$(PREFIX)/include/hone.h
+	install -Dm644 -t $(DESTDIR)$(PYTHONDIR)/hone sdk/python/hone/*.py sdk/python/hone/py.typed
+	install -Dm644 docs/hone.1 $(DESTDIR)$(PREFIX)/share/man/man1/hone.1
+	install -Dm644 docs/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/hone
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/doc/hone README.md LICENSE CHANGELOG.md docs/spec.md
+
+help: ## this list
+	@echo "make             build $(B)/hone"
+	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile tools/rules.mk
+
+.PHONY: examples demo tests test sweep san test-peers fuzz-replay fuzz run-fuzzers coverage docs install help \
+        lint lint-format lint-layers lint-cppcheck lint-tidy lint-clang lint-docs $(FUZZERS:%.c=run-%)
