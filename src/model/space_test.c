@@ -3,53 +3,17 @@
  * space_test.c — cells of equal width, round trips through the unit interval, conditions, counting
  * (against a plain enumeration), texts and refusals.
  */
-#include "model/space.h"
+#include "model/test_space.h"
 #include "base/rng.h"
 #include "tests/test.h"
 
 #include <errno.h>
 #include <math.h>
 
-static struct param number(enum param_type type, enum param_scale scale, double min, double max,
-                           double step)
-{
-    return (struct param){
-        .name = xstrdup("p"), .type = type, .scale = scale, .min = min, .max = max, .step = step};
-}
-
-static struct param choice(const char *const *texts, size_t n)
-{
-    struct param param = {.name = xstrdup("c"), .type = PARAM_CHOICE, .n_choices = n};
-    param.choices = xcalloc(n, sizeof(*param.choices));
-    for (size_t i = 0; i < n; i++)
-        param.choices[i] = value_guess(texts[i], false);
-    return param;
-}
-#define CHOICE(...)                                                                                \
-    choice((const char *const[]){__VA_ARGS__}, ARRAY_LEN(((const char *const[]){__VA_ARGS__})))
-
-static void add(struct space *space, struct param param)
-{
-    space->params = xrealloc(space->params, (space->n + 1) * sizeof(*space->params));
-    space->params[space->n++] = param;
-}
-
-/* The newest parameter is active only where `param` is one of the values from..to. */
-static void when(struct space *space, size_t param, double from, double to)
-{
-    struct param *last = &space->params[space->n - 1];
-    struct condition condition = {.param = param};
-    condition.values = xcalloc((size_t)(to - from) + 1, sizeof(double));
-    for (double v = from; v <= to; v++)
-        condition.values[condition.n_values++] = v;
-    last->when = xrealloc(last->when, (last->n_when + 1) * sizeof(*last->when));
-    last->when[last->n_when++] = condition;
-}
-
 static void check_round_trips(struct param param)
 {
     struct space space = {0};
-    add(&space, param);
+    space_add(&space, param);
     double n = param_size(&param), before = -1;
     for (double k = 0; k < n; k++) {
         double x = param_value_at(&param, k), u = param_to_unit(&param, x);
@@ -66,16 +30,16 @@ static void check_round_trips(struct param param)
 
 TEST(every_value_comes_back_from_the_middle_of_its_cell)
 {
-    check_round_trips(number(PARAM_INT, SCALE_LINEAR, -3, 12, 0));
-    check_round_trips(number(PARAM_INT, SCALE_LINEAR, 5, 21, 5));
-    check_round_trips(number(PARAM_INT, SCALE_LOG, 1, 5000, 0));
-    check_round_trips(number(PARAM_INT, SCALE_LOG, 1, 100, 7));
-    check_round_trips(number(PARAM_INT, SCALE_LOG, 16, 512, 16));
-    check_round_trips(number(PARAM_INT, SCALE_LINEAR, 4, 4, 0));
-    check_round_trips(number(PARAM_FLOAT, SCALE_LINEAR, 0, 1, 0.1));
-    check_round_trips(number(PARAM_FLOAT, SCALE_LINEAR, -0.3, 0.3, 0.1));
-    check_round_trips(number(PARAM_FLOAT, SCALE_LOG, 0.001, 0.1, 0.001));
-    check_round_trips(number(PARAM_FLOAT, SCALE_LINEAR, 1, 2, 1.0 / 3));
+    check_round_trips(param_number(PARAM_INT, SCALE_LINEAR, -3, 12, 0));
+    check_round_trips(param_number(PARAM_INT, SCALE_LINEAR, 5, 21, 5));
+    check_round_trips(param_number(PARAM_INT, SCALE_LOG, 1, 5000, 0));
+    check_round_trips(param_number(PARAM_INT, SCALE_LOG, 1, 100, 7));
+    check_round_trips(param_number(PARAM_INT, SCALE_LOG, 16, 512, 16));
+    check_round_trips(param_number(PARAM_INT, SCALE_LINEAR, 4, 4, 0));
+    check_round_trips(param_number(PARAM_FLOAT, SCALE_LINEAR, 0, 1, 0.1));
+    check_round_trips(param_number(PARAM_FLOAT, SCALE_LINEAR, -0.3, 0.3, 0.1));
+    check_round_trips(param_number(PARAM_FLOAT, SCALE_LOG, 0.001, 0.1, 0.001));
+    check_round_trips(param_number(PARAM_FLOAT, SCALE_LINEAR, 1, 2, 1.0 / 3));
     check_round_trips(CHOICE("a", "b", "c"));
     check_round_trips(CHOICE("only"));
 }
@@ -86,7 +50,7 @@ static void check_equal_cells(struct param param)
     size_t n = (size_t)param_size(&param), sweep = 1000 * n;
     size_t *hits = xcalloc(n, sizeof(*hits));
     struct space space = {0};
-    add(&space, param);
+    space_add(&space, param);
     for (size_t i = 0; i < sweep; i++) {
         double u = ((double)i + 0.5) / (double)sweep;
         hits[(size_t)param_index(&param, param_from_unit(&param, u))]++;
@@ -99,16 +63,16 @@ static void check_equal_cells(struct param param)
 
 TEST(linear_values_have_equal_cells)
 {
-    check_equal_cells(number(PARAM_INT, SCALE_LINEAR, 1, 4, 0));
-    check_equal_cells(number(PARAM_INT, SCALE_LINEAR, 0, 100, 25));
-    check_equal_cells(number(PARAM_FLOAT, SCALE_LINEAR, 0, 1, 0.25));
+    check_equal_cells(param_number(PARAM_INT, SCALE_LINEAR, 1, 4, 0));
+    check_equal_cells(param_number(PARAM_INT, SCALE_LINEAR, 0, 100, 25));
+    check_equal_cells(param_number(PARAM_FLOAT, SCALE_LINEAR, 0, 1, 0.25));
     check_equal_cells(CHOICE("a", "b", "c"));
 }
 
 TEST(log_integers_take_their_share_of_the_logarithm)
 {
     struct space space = {0};
-    add(&space, number(PARAM_INT, SCALE_LOG, 1, 7, 0));
+    space_add(&space, param_number(PARAM_INT, SCALE_LOG, 1, 7, 0));
     size_t hits[8] = {0};
     for (int i = 0; i < 100000; i++)
         hits[(int)param_from_unit(&space.params[0], (i + 0.5) / 100000)]++;
@@ -122,7 +86,7 @@ TEST(log_integers_take_their_share_of_the_logarithm)
 static void check_free(double min, double max, enum param_scale scale)
 {
     struct space space = {0};
-    add(&space, number(PARAM_FLOAT, scale, min, max, 0));
+    space_add(&space, param_number(PARAM_FLOAT, scale, min, max, 0));
     const struct param *param = &space.params[0];
     struct rng rng;
     rng_init(&rng, 1, 0);
@@ -146,7 +110,7 @@ TEST(free_floats_stay_in_bounds_and_come_back)
 TEST(a_float_without_room_is_one_value)
 {
     struct space space = {0};
-    add(&space, number(PARAM_FLOAT, SCALE_LINEAR, 0.5, 0.5, 0));
+    space_add(&space, param_number(PARAM_FLOAT, SCALE_LINEAR, 0.5, 0.5, 0));
     assert_true(space_size(&space) == 1);
     assert_true(param_from_unit(&space.params[0], 0.7) == 0.5);
     space_release(&space);
@@ -156,7 +120,7 @@ TEST(steps_of_a_tenth_read_as_people_write_them)
 {
     autorelease(str) struct str text = STR_INIT;
     struct space space = {0};
-    add(&space, number(PARAM_FLOAT, SCALE_LINEAR, 0, 0.7, 0.1));
+    space_add(&space, param_number(PARAM_FLOAT, SCALE_LINEAR, 0, 0.7, 0.1));
     assert_true(param_size(&space.params[0]) == 8);
     for (int k = 0; k < 8; k++) {
         param_text(&space.params[0], param_value_at(&space.params[0], k), &text);
@@ -170,11 +134,11 @@ TEST(steps_of_a_tenth_read_as_people_write_them)
 static struct space optimizers(void)
 {
     struct space space = {0};
-    add(&space, CHOICE("sgd", "adam", "rmsprop"));
-    add(&space, number(PARAM_INT, SCALE_LINEAR, 0, 4, 0));
-    when(&space, 0, 0, 0);
-    add(&space, CHOICE("no", "yes"));
-    when(&space, 1, 1, 4);
+    space_add(&space, CHOICE("sgd", "adam", "rmsprop"));
+    space_add(&space, param_number(PARAM_INT, SCALE_LINEAR, 0, 4, 0));
+    space_when(&space, 0, 0, 0);
+    space_add(&space, CHOICE("no", "yes"));
+    space_when(&space, 1, 1, 4);
     return space;
 }
 
@@ -196,8 +160,8 @@ TEST(inactive_parameters_become_nan_and_so_do_those_behind_them)
 TEST(points_outside_are_told)
 {
     struct space space = {0};
-    add(&space, number(PARAM_INT, SCALE_LINEAR, 2, 10, 4));
-    add(&space, CHOICE("a", "b"));
+    space_add(&space, param_number(PARAM_INT, SCALE_LINEAR, 2, 10, 4));
+    space_add(&space, CHOICE("a", "b"));
     double good[] = {6, 1};
     double bad[][2] = {{7, 1}, {14, 1}, {-2, 1}, {6, 2}, {6, -1}, {6, 0.5}, {NAN, 1}, {6, NAN}};
     assert_true(space_contains(&space, good));
@@ -210,9 +174,9 @@ TEST(the_size_counts_settings_and_not_combinations)
 {
     struct space space = optimizers();
     assert_true(space_size(&space) == 2 + 1 + 4 * 2);
-    add(&space, number(PARAM_INT, SCALE_LOG, 1, 10, 0));
+    space_add(&space, param_number(PARAM_INT, SCALE_LOG, 1, 10, 0));
     assert_true(space_size(&space) == 110);
-    add(&space, number(PARAM_FLOAT, SCALE_LINEAR, 0, 1, 0));
+    space_add(&space, param_number(PARAM_FLOAT, SCALE_LINEAR, 0, 1, 0));
     assert_true(isinf(space_size(&space)));
     space_release(&space);
     assert_true(space_size(&space) == 1);
@@ -244,10 +208,11 @@ TEST(the_size_is_exact_in_random_conditional_spaces)
         double x[7];
         size_t n = 1 + rng_below(&rng, 7);
         for (size_t i = 0; i < n; i++) {
-            add(&space, number(PARAM_INT, SCALE_LINEAR, 0, (double)rng_below(&rng, 4), 0));
+            space_add(&space,
+                      param_number(PARAM_INT, SCALE_LINEAR, 0, (double)rng_below(&rng, 4), 0));
             for (size_t w = rng_below(&rng, 3); i > 0 && w > 0; w--) {
                 double from = (double)rng_below(&rng, 3);
-                when(&space, rng_below(&rng, i), from, from + (double)rng_below(&rng, 3));
+                space_when(&space, rng_below(&rng, i), from, from + (double)rng_below(&rng, 3));
             }
         }
         assert_true(space_size(&space) == count_plainly(&space, 0, x));
@@ -259,9 +224,9 @@ TEST(independent_conditions_are_counted_apart)
 {
     struct space space = {0};
     for (size_t i = 0; i < 100; i++) {
-        add(&space, CHOICE("off", "on"));
-        add(&space, CHOICE("a", "b", "c"));
-        when(&space, 2 * i, 1, 1);
+        space_add(&space, CHOICE("off", "on"));
+        space_add(&space, CHOICE("a", "b", "c"));
+        space_when(&space, 2 * i, 1, 1);
     }
     double expect = pow(4, 100), size = space_size(&space);
     assert_true(fabs(size / expect - 1) < 1e-12);
@@ -272,10 +237,10 @@ TEST(entangled_conditions_give_an_upper_bound_in_time)
 {
     struct space space = {0};
     for (size_t i = 0; i < 40; i++)
-        add(&space, CHOICE("off", "on"));
-    add(&space, CHOICE("a", "b"));
+        space_add(&space, CHOICE("off", "on"));
+    space_add(&space, CHOICE("a", "b"));
     for (size_t i = 0; i < 40; i++)
-        when(&space, i, 1, 1);
+        space_when(&space, i, 1, 1);
     assert_true(space_size(&space) >= pow(2, 40) + 1);
     space_release(&space);
 }
@@ -295,8 +260,8 @@ TEST(points_are_written_for_programs_and_people)
     autorelease(str) struct str json = STR_INIT, words = STR_INIT;
     struct json_out out = JSON_OUT(&json);
     struct space space = optimizers();
-    add(&space, CHOICE("1e-3", "0.01"));
-    add(&space, CHOICE("7"));
+    space_add(&space, CHOICE("1e-3", "0.01"));
+    space_add(&space, CHOICE("7"));
     double x[] = {1, NAN, NAN, 0, 0};
     for (size_t i = 0; i < space.n; i++) {
         free(space.params[i].name);
@@ -329,9 +294,9 @@ static void check_parse(const struct param *param, const char *text, int expect,
 TEST(values_of_the_user_are_taken_or_refused_with_a_sentence)
 {
     struct space space = {0};
-    add(&space, number(PARAM_INT, SCALE_LINEAR, 1, 9, 2));
-    add(&space, number(PARAM_FLOAT, SCALE_LINEAR, 0, 1, 0.1));
-    add(&space, CHOICE("32", "64", "adam"));
+    space_add(&space, param_number(PARAM_INT, SCALE_LINEAR, 1, 9, 2));
+    space_add(&space, param_number(PARAM_FLOAT, SCALE_LINEAR, 0, 1, 0.1));
+    space_add(&space, CHOICE("32", "64", "adam"));
     const struct param *p = space.params;
     check_parse(&p[0], "3", 0, 3, "");
     check_parse(&p[0], "3.0", 0, 3, "");
@@ -351,9 +316,9 @@ TEST(values_of_the_user_are_taken_or_refused_with_a_sentence)
 TEST(a_value_keeps_its_kind)
 {
     struct space space = {0};
-    add(&space, number(PARAM_INT, SCALE_LINEAR, 1, 9, 0));
-    add(&space, number(PARAM_FLOAT, SCALE_LINEAR, 0, 1, 0));
-    add(&space, CHOICE("1e-3"));
+    space_add(&space, param_number(PARAM_INT, SCALE_LINEAR, 1, 9, 0));
+    space_add(&space, param_number(PARAM_FLOAT, SCALE_LINEAR, 0, 1, 0));
+    space_add(&space, CHOICE("1e-3"));
     struct value a = param_value(&space.params[0], 3), b = param_value(&space.params[1], 0.25),
                  c = param_value(&space.params[2], 0);
     assert_int_equal(a.kind, VALUE_INT);
