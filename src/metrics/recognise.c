@@ -211,6 +211,17 @@ static void on_word(struct recogniser *r)
     add_word(r, r->token.s, r->token.n);
 }
 
+static void open_bracket(struct recogniser *r, char c)
+{
+    bool call = c == '(' && r->n_words && r->token.s > r->scan.start &&
+                word_char(r->token.s - 1, r->token.s);
+    if (words_axis(r) == AXIS_NONE) { /* "Epoch [1/5]" goes on */
+        r->prose = r->prose || call;  /* Namespace(lr=0.1, …) is a setting, not a result */
+        leave_words(r);
+    }
+    r->depth++;
+}
+
 static void on_mark(struct recogniser *r)
 {
     char c = *r->token.s;
@@ -220,9 +231,7 @@ static void on_mark(struct recogniser *r)
         return;
     }
     if (c == '[' || c == '(') {
-        if (words_axis(r) == AXIS_NONE) /* "Epoch [1/5]" goes on */
-            leave_words(r);
-        r->depth++;
+        open_bracket(r, c);
         return;
     }
     leave_words(r);
@@ -241,6 +250,15 @@ static void on_junk(struct recogniser *r)
     leave_words(r);
 }
 
+/* "45%|████", "938/938 [====": how far the bar is; "Epoch 9/9 ━━━" is an axis all the same. */
+static void on_bar(struct recogniser *r)
+{
+    r->bar = true;
+    if (words_axis(r) != AXIS_NONE && !isnan(r->token.of))
+        on_value(r, r->token.value, true, true, r->token.of);
+    forget_words(r);
+}
+
 static void on_token(struct recogniser *r)
 {
     const struct token *token = &r->token;
@@ -253,8 +271,7 @@ static void on_token(struct recogniser *r)
         on_value(r, token->value, token->whole, token->kind == TOKEN_RATIO, token->of);
         break;
     case TOKEN_BAR:
-        r->bar = true;
-        forget_words(r);
+        on_bar(r);
         break;
     case TOKEN_MARK:
         on_mark(r);

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * series.c — builds series from the files of a trial's attempts, each read once from its beginning
+ * through the parsers of metrics/.
+ *
+ *     attempt 1:  0 1 2 3 4 5          killed
+ *     attempt 2:        3 4 5 6 7      went on from the checkpoint of step 2
+ *     series:     0 1 2 3 4 5 6 7      3, 4, 5 as attempt 2 gave them
+ *
+ * Files are streamed; a hole in them is jumped over. What a program may make us hold is capped:
+ * so many metrics (more are left out), so many points (more is an error).
+ */
+#include "series/series.h"
+
+#include "base/fs.h"
+#include "base/map.h"
+#include "metrics/metrics.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define METRICS_MAX 10000
+#define BLOCK       (256 << 10)
+
+static const struct {
+    const char *name;
+    enum metrics_source source;
+} files[] = {
+    {"metrics", METRICS_FILE},
+    {"stdout", METRICS_OUTPUT},
+    {"stderr", METRICS_OUTPUT},
+};
+
+/* What is known of a series while its attempt is read. */
+struct track {
+    int64_t next; /* step of the next sample without one */
+    size_t file;  /* the one that it comes from */
+};
+
+struct builder {
+    const char *metric;     /* the one wanted; NULL: all */
+    size_t file;            /* being read */
+    struct series_set set;  /* of this attempt */
+    struct map_text places; /* name → &set.series.at[i], as i + 1 */
+    VEC(struct track) tracks;
+    size_t points;
+};
+
+static void series_release(struct series *series)
+{
+    free(series->metric);
+    vec_release(&series->points);
+}
+
+void series_set_release(struct series_set *set)
+{
+    vec_foreach (series, &set->series)
+        series_release(series);
+    vec_release(&set->series);
+}
+
+static struct series *find(const struct series_set *set, const char *metric)
+{
+    vec_foreach (series, &set->series)
+        if (str_eq(series->metric, metric))
+            return series;
+    return NULL;
+}
+
+const struct series *series_find(const struct series_set *set, const char *metric)
+{
+    return find(set, metric);
+}
+
+static void builder_release(struct builder *builder)
+{
+    series_set_release(&builder->set);
+    map_text_release(&builder->places);
+    vec_release(&builder->tracks);
+}
+
+static bool wanted(const struct builder *builder, const char *metric)
+{
+    return builder->metric ? str_eq(metric, builder->metric) : !str_eq(metric, METRIC_GENERATION);
+}
+
+/* Index of the metric's series, a new one if need be; -1 if there are too many. */
+static ptrdiff_t place_of(struct builder *builder, const char *metric)
+{
+    uintptr_t place = (uintptr_t)map_text_find(&builder->places, metric);
+    if (place)
+        return (ptrdiff_t)place - 1;
+    if (builder->set.series.len >= METRICS_MAX)
+        return -1;
+    struct series series = {.metric = xstrdup(metric)};
+    struct track track = {.next = 0, .file = builder->file};
+    vec_push(&builder->set.series, series);
+    vec_push(&builder->tracks, track);
+    map_text_put(&builder->places, metric, (void *)(uintptr_t)builder->set.series.len);
+    return (ptrdiff_t)builder->set.series.len - 1;
+}
+
+/* A progress bar says the same step many times; its last word counts. */
+static bool is_redraw(const struct builder *builder, const struct series *series, int64_t step)
+{
+    return files[builder->file].source == METRICS_OUTPUT && step != STEP_NONE &&
+           series->points.len && vec_last(&series->points)->step == step;
+}
+
+static void on_sample(const struct sample *sample, void *arg)
+{
+    struct builder *builder = arg;
+    if (builder->points > SERIES_POINTS_MAX || !wanted(builder, sample->metric))
+        return;
+    ptrdiff_t place = place_of(builder, sample->metric);
+    if (place < 0 || builder->tracks.at[place].file != builder->file)
+        return;
+    struct series *series = &builder->set.series.at[place];
+    if (is_redraw(builder, series, sample->step)) {
+        vec_last(&series->points)->value = sample->value;
+        return;
+    }
+    struct series_point point = {
+        .step = metrics_step(&builder->tracks.at[place].next, sample->step),
+        .time_us = sample->time_us,
+        .value = sample->value,
+    };
+    vec_push(&series->points, point);
+    builder->points++;
+}
+
+/* Where data goes on at or after `offset`; the end of the file if there is none. */
+static off_t skip_hole(int fd, off_t offset)
+{
+    off_t data = lseek(fd, offset, SEEK_DATA);
+    if (data >= 0)
+        return data;
+    return errno == ENXIO ? lseek(fd, 0, SEEK_END) : offset;
+}
+
+static int feed_file(int fd, struct metrics_parser *parser, char *block)
+{
+    off_t offset = 0;
+    for (;;) {
+        off_t data = skip_hole(fd, offset);
+        if (data > offset) {
+            memset(block, 0, BLOCK); /* a block of zeros tells the parser as much as a terabyte */
+            metrics_parser_feed(parser, block, (size_t)MIN(data - offset, BLOCK), 0);
+            offset = data;
+        }
+        ssize_t n = pread(fd, block, BLOCK, offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : 0;
+        metrics_parser_feed(parser, block, (size_t)n, 0);
+        offset += n;
+    }
+}
+
+/* `ended`: nobody writes it any more, so its last line is whole. */
+static int read_file(struct builder *builder, const char *path, const struct metrics_rules *rules,
+                     bool ended, struct err *err)
+{
+    autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? 0 : err_errno(err, errno, "cannot open %s", path);
+    autofree(metrics_parser) struct metrics_parser *parser =
+        metrics_parser_new(rules, files[builder->file].source, on_sample, builder);
+    autofree(mem) char *block = xmalloc(BLOCK);
+    int r = feed_file(fd, parser, block);
+    if (r < 0)
+        return err_errno(err, -r, "cannot read %s", path);
+    if (ended)
+        metrics_parser_finish(parser, 0);
+    return 0;
+}
+
+static int read_attempt(struct builder *builder, const char *dir, const struct metrics_rules *rules,
+                        bool ended, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        autofree(mem) char *path = xasprintf("%s/%s", dir, files[i].name);
+        builder->file = i;
+        int r = read_file(builder, path, rules, ended, err);
+        if (r < 0)
+            return r;
+    }
+    if (builder->points > SERIES_POINTS_MAX)
+        return err_set(err, EFBIG, "%s has more than %u samples: ask for one metric", dir,
+                       SERIES_POINTS_MAX);
+    return 0;
+}
+
+/* Keep the points before `step`. */
+static void forget_from(struct series *series, int64_t step)
+{
+    size_t kept = 0;
+    vec_foreach (point, &series->points)
+        if (point->step < step)
+            series->points.at[kept++] = *point;
+    series->points.len = kept;
+}
+
+static void append(struct series *to, const struct series *from)
+{
+    int64_t first = INT64_MAX;
+    vec_foreach (point, &from->points)
+        first = MIN(first, point->step);
+    forget_from(to, first);
+    vec_reserve(&to->points, to->points.len + from->points.len);
+    vec_foreach (point, &from->points)
+        vec_push(&to->points, *point);
+}
+
+/* A newer attempt over the older ones. `newer` is emptied. */
+static void merge(struct series_set *set, struct series_set *newer)
+{
+    vec_foreach (series, &newer->series) {
+        struct series *known = set->series.len ? find(set, series->metric) : NULL;
+        if (known) {
+            append(known, series);
+            continue;
+        }
+        vec_push(&set->series, *series);
+        *series = (struct series){NULL, {NULL, 0, 0}};
+    }
+}
+
+int series_read(const char *home, const struct spec *spec, const struct trial *trial,
+                const char *metric, struct series_set *ret, struct err *err)
+{
+    autofree(metrics_rules) struct metrics_rules *rules = NULL;
+    autorelease(series_set) struct series_set set = {{NULL, 0, 0}};
+    int r = metrics_rules_new(spec, &rules, err);
+    if (r < 0)
+        return r;
+    for (int64_t number = 1; number <= trial->attempts; number++) {
+        autorelease(builder) struct builder builder = {.metric = metric};
+        autofree(mem) char *dir = attempt_dir(home, trial->experiment, trial->number, number);
+        bool ended = number < trial->attempts || trial->state != TRIAL_RUNNING;
+        r = read_attempt(&builder, dir, rules, ended, err);
+        if (r < 0)
+            return r;
+        merge(&set, &builder.set);
+    }
+    *ret = set;
+    set = (struct series_set){{NULL, 0, 0}};
+    return 0;
+}
