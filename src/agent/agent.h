@@ -79,7 +79,9 @@ void agent_command(struct agent *agent, const struct agent_command *command);
 void agent_free(struct agent *agent);
 DEFINE_AUTOFREE(agent);
 
-/* The local one, on a libuv loop. Events are delivered on the loop's thread. */
+/* The local one, on a libuv loop. Events are delivered on the loop's thread, never from inside
+ * agent_command(). Freeing it (not from inside an event) closes its handles: let the loop turn once
+ * more before closing it. It keeps the loop alive only while an attempt runs or an event is due. */
 struct uv_loop_s;
 int agent_local_new(struct uv_loop_s *loop, const char *home_id, agent_event_fn *on_event,
                     void *arg, struct agent **ret, struct err *err);

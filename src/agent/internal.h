@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * internal.h — what the files of the local agent share: reading an attempt's files, telling how it
+ * ended, looking at the machine.
+ */
+#ifndef HONE_AGENT_INTERNAL_H
+#define HONE_AGENT_INTERNAL_H
+
+#include "agent/agent.h"
+#include "base/map.h"
+
+/* ---- tail.c: an attempt's metrics, stdout and stderr, read as they grow ---- */
+
+enum tail_source { TAIL_METRICS, TAIL_STDOUT, TAIL_STDERR, TAIL_SOURCES };
+
+struct tail_file {
+    int64_t at;                    /* bytes consumed */
+    struct metrics_parser *parser; /* made by the first byte */
+    struct tail *tail;
+    enum tail_source source;
+};
+
+struct tail {
+    const char *dir;                   /* borrowed */
+    const struct metrics_rules *rules; /* borrowed */
+    struct tail_file files[TAIL_SOURCES];
+    struct map_text by_name;
+    VEC(struct tail_metric *) metrics;
+    VEC(struct agent_sample) samples; /* read and not yet told; their owner empties it */
+    int64_t now_us;                   /* of the present turn */
+};
+void tail_init(struct tail *tail, const char *dir, const struct metrics_rules *rules);
+void tail_release(struct tail *tail);
+/* Read what is new, at most a turn's share of each file, into tail->samples. True if there is more
+ * to read at once. */
+bool tail_read(struct tail *tail, int64_t now_us);
+/* Nothing will be written any more and tail_read said false: last lines without a newline count. */
+void tail_finish(struct tail *tail, int64_t now_us);
+
+/* ---- ending.c: from the keeper's record to a sentence ---- */
+
+/* What was asked of the attempt, to name it; zero where unknown (an adopted one). */
+struct asked {
+    const char *dir;
+    const char *program; /* argv[0]; NULL: unknown */
+    uint64_t memory_bytes;
+    int64_t time_limit_us;
+};
+/* `to` receives the text that ret->error points to. */
+void ending_from_record(const struct exit_record *record, const struct asked *asked, struct str *to,
+                        struct ending *ret);
+/* It never started: exec_start failed so. */
+void ending_from_start(const struct err *err, struct ending *ret);
+/* Its keeper is gone. `why` is a sentence or NULL. */
+void ending_lost(const char *why, struct ending *ret);
+/* May the same start work later? True for lack of something, false for what is wrong. */
+bool spawn_error_passes(int code);
+
+/* ---- machine.c, gpu.c ---- */
+
+/* As machine_probe, with /proc and /sys looked for under `root` ("" is the real machine). */
+void machine_probe_at(const char *root, struct machine *ret);
+/* Add the devices that NVML knows and CUDA_VISIBLE_DEVICES allows. */
+void gpu_probe(struct machine *ret);
+
+#endif

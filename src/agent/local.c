@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * local.c — the agent of this machine, inside the engine's process, on its loop.
+ *
+ * Each attempt it looks after is a `watch`, which goes one way:
+ *
+ *     START ─► exec_start ──┐              ┌─► record ──► ENDING ─► read files to their end ─►
+ * ENDED ADOPT ─► exec_look ───┴─► RUNNING ───┤ keeper ended                   ▲ └─► none ──►
+ * SWEEPING (worker) ──┘
+ *
+ * Keepers are waited for by their pidfds in one epoll set, which the loop polls; files are read by
+ * one timer for all, which runs only while an attempt does. A command never calls back: what it
+ * causes is put on `due` and told on the next turn of the loop, so the engine need not be
+ * re-entrant.
+ *
+ * Invariants: a watch is in `watches` and in `by_id`, from its command until its ENDED event, and
+ * only process() in watch.c takes it out. The timer is active exactly while n_running > 0, the idle
+ * handle while `due` has members; they, and sweeps, are what keeps the loop alive.
+ */
+#include "agent/local.h"
+
+#include "base/log.h"
+#include <errno.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/* ---- commands in ---- */
+
+static void on_start(struct local *local, const struct agent_command *command)
+{
+    struct watch *watch = watch_add(local, command);
+    int pidfd = -1;
+    pid_t pid = 0;
+
+    if (exec_start(local->exec, command->launch, &pid, &pidfd, &watch->failure) < 0) {
+        watch->unstarted = true;
+        watch_due(watch);
+        return;
+    }
+    watch->child = true;
+    if (!keeper_watch(watch, pidfd, pid))
+        sweep_begin(watch);
+}
+
+static void on_adopt(struct local *local, const struct agent_command *command)
+{
+    struct watch *watch = watch_add(local, command);
+    keeper_settle(watch);
+    watch_due(watch);
+}
+
+/* A command for what is already watched: say again that it lives. */
+static void on_again(struct watch *watch)
+{
+    watch->tell_started = watch->phase == PHASE_RUNNING;
+    watch_due(watch);
+}
+
+static void on_stop(struct watch *watch, const struct agent_command *command)
+{
+    autorelease(err) struct err err = ERR_INIT;
+    if (watch->phase != PHASE_RUNNING)
+        return;
+    if (exec_stop(watch->dir, command->kill, command->grace_us, &err) < 0)
+        log_debug("%s", err_text(&err)); /* it has just ended: that is told anyway */
+}
+
+static void on_control(struct watch *watch, const struct agent_command *command)
+{
+    autorelease(err) struct err err = ERR_INIT;
+    uint64_t generation;
+    if (exec_control(watch->dir, command->control_json, &generation, &err) < 0)
+        log_warn("%s", err_text(&err));
+}
+
+static void local_command(struct agent *agent, const struct agent_command *command)
+{
+    struct local *local = (struct local *)agent;
+    struct watch *watch = watch_find(local, command->attempt);
+
+    switch (command->kind) {
+    case COMMAND_START:
+        watch ? on_again(watch) : on_start(local, command);
+        break;
+    case COMMAND_ADOPT:
+        watch ? on_again(watch) : on_adopt(local, command);
+        break;
+    case COMMAND_STOP:
+        if (watch)
+            on_stop(watch, command);
+        break;
+    case COMMAND_CONTROL:
+        if (watch)
+            on_control(watch, command);
+        break;
+    }
+}
+
+/* ---- birth and death ---- */
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct local *local = handle->data;
+    if (--local->n_open > 0)
+        return;
+    close(local->epoll_fd);
+    exec_free(local->exec);
+    machine_release(&local->base.machine);
+    free(local);
+}
+
+static void local_free(struct agent *agent)
+{
+    struct local *local = (struct local *)agent;
+
+    vec_foreach (watch, &local->watches) {
+        sweep_forget((*watch)->sweep);
+        watch_free(*watch);
+    }
+    vec_release(&local->watches);
+    vec_release(&local->due);
+    map_release(&local->by_id);
+    uv_close((uv_handle_t *)&local->poll, on_closed);
+    uv_close((uv_handle_t *)&local->timer, on_closed);
+    uv_close((uv_handle_t *)&local->idle, on_closed);
+}
+
+static const struct agent_ops agent_local = {
+    .name = "local",
+    .command = local_command,
+    .free = local_free,
+};
+
+static void open_handles(struct local *local)
+{
+    uv_timer_init(local->loop, &local->timer);
+    uv_idle_init(local->loop, &local->idle);
+    local->poll.data = local->timer.data = local->idle.data = local;
+    local->n_open = 3;
+    uv_poll_start(&local->poll, UV_READABLE, on_keepers);
+    uv_unref((uv_handle_t *)&local->poll);
+}
+
+int agent_local_new(struct uv_loop_s *loop, const char *home_id, agent_event_fn *on_event,
+                    void *arg, struct agent **ret, struct err *err)
+{
+    autofree(exec) struct exec *exec = NULL;
+    autofree(mem) struct local *local = xcalloc(1, sizeof(*local));
+
+    int r = exec_new(home_id, &exec, err);
+    if (r < 0)
+        return r;
+    autoclose int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll_fd < 0)
+        return err_errno(err, errno, "cannot watch processes");
+    r = uv_poll_init(loop, &local->poll, epoll_fd);
+    if (r < 0)
+        return err_set(err, -r, "cannot watch processes: %s", uv_strerror(r));
+    local->base = (struct agent){.ops = &agent_local, .on_event = on_event, .arg = arg};
+    local->loop = loop;
+    local->exec = TAKE(exec);
+    local->epoll_fd = epoll_fd;
+    epoll_fd = -1;
+    open_handles(local);
+    machine_probe(&local->base.machine);
+    *ret = &TAKE(local)->base;
+    return 0;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tail.c — what an attempt has written since the last look, as samples.
+ *
+ * No descriptor is kept: a look is one stat a file, and most attempts end before the first one. A
+ * file is opened only when it has grown. The metrics file is read first, so that a program which
+ * both logs a value and prints it is counted once: a metric seen there is ignored in the output.
+ *
+ * Invariants: files[i].at bytes of a file have gone through its parser, or were a hole. A sample in
+ * tail->samples has a step and a time, and its name lives as long as the tail.
+ */
+#include "agent/internal.h"
+
+#include "base/clock.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TURN_BYTES     (256 << 10) /* of one file at one look: the loop must go round */
+#define CHUNK_BYTES    (64 << 10)
+#define BLOCK_BYTES    4096       /* holes start at multiples of this */
+#define METRICS_MAX    1000       /* names an attempt may use; numbers in prose are not metrics */
+#define LINE_MAX_BYTES (64 << 10) /* what a parser keeps of a line */
+
+struct tail_metric {
+    char *name;
+    int64_t next_step; /* for samples without one */
+    bool from_file;
+};
+
+static const char *const names[TAIL_SOURCES] = {"metrics", "stdout", "stderr"};
+
+void tail_init(struct tail *tail, const char *dir, const struct metrics_rules *rules)
+{
+    *tail = (struct tail){.dir = dir, .rules = rules};
+    for (int i = 0; i < TAIL_SOURCES; i++)
+        tail->files[i] = (struct tail_file){.tail = tail, .source = (enum tail_source)i};
+}
+
+void tail_release(struct tail *tail)
+{
+    for (int i = 0; i < TAIL_SOURCES; i++)
+        if (tail->files[i].parser)
+            metrics_parser_free(tail->files[i].parser);
+    vec_foreach (metric, &tail->metrics) {
+        free((*metric)->name);
+        free(*metric);
+    }
+    vec_release(&tail->metrics);
+    vec_release(&tail->samples);
+    map_text_release(&tail->by_name);
+}
+
+/* NULL when the attempt has used up its names. */
+static struct tail_metric *metric_of(struct tail *tail, const char *name)
+{
+    struct tail_metric *metric = map_text_find(&tail->by_name, name);
+
+    if (metric || tail->metrics.len >= METRICS_MAX)
+        return metric;
+    metric = xcalloc(1, sizeof(*metric));
+    metric->name = xstrdup(name);
+    map_text_put(&tail->by_name, name, metric);
+    vec_push(&tail->metrics, metric);
+    return metric;
+}
+
+static void on_sample(const struct sample *sample, void *arg)
+{
+    struct tail_file *file = arg;
+    struct tail *tail = file->tail;
+    struct tail_metric *metric = metric_of(tail, sample->metric);
+
+    if (!metric || (metric->from_file && file->source != TAIL_METRICS))
+        return;
+    metric->from_file = file->source == TAIL_METRICS;
+    int64_t step = sample->step == STEP_NONE ? metric->next_step : sample->step;
+    metric->next_step = step < INT64_MAX ? step + 1 : step;
+    struct agent_sample told = {
+        .metric = metric->name,
+        .value = sample->value,
+        .step = step,
+        .time_us = sample->time_us ? sample->time_us : tail->now_us,
+    };
+    vec_push(&tail->samples, told);
+}
+
+static struct metrics_parser *parser_of(struct tail_file *file)
+{
+    if (!file->parser)
+        file->parser = metrics_parser_new(
+            file->tail->rules, file->source == TAIL_METRICS ? METRICS_FILE : METRICS_OUTPUT,
+            on_sample, file);
+    return file->parser;
+}
+
+/* A line that lost its middle must not be read as its two ends put together: make it longer than a
+ * parser keeps, and it is passed over as a whole. */
+static void feed_hole(struct tail_file *file)
+{
+    char junk[BLOCK_BYTES];
+    memset(junk, '?', sizeof(junk));
+    for (size_t fed = 0; fed <= LINE_MAX_BYTES; fed += sizeof(junk))
+        metrics_parser_feed(parser_of(file), junk, sizeof(junk), file->tail->now_us);
+}
+
+/* Offset in the chunk (which starts at file->at) where a hole begins; n if there is none. Only a
+ * block that starts with NUL is asked about, so text costs no system call. */
+static size_t find_hole(int fd, const struct tail_file *file, const char *bytes, size_t n,
+                        int64_t *ret_data)
+{
+    size_t first = (size_t)(-file->at & (BLOCK_BYTES - 1));
+
+    for (size_t i = first; i < n; i += BLOCK_BYTES) {
+        if (bytes[i] != '\0')
+            continue;
+        off_t data = lseek(fd, file->at + (int64_t)i, SEEK_DATA);
+        if (data > file->at + (int64_t)i) {
+            *ret_data = data;
+            return i;
+        }
+    }
+    return n;
+}
+
+/* One chunk. Returns bytes passed, holes included; 0 at the end of what can be read. */
+static int64_t read_chunk(struct tail_file *file, int fd, int64_t size)
+{
+    static char bytes[CHUNK_BYTES]; /* the agent has one thread */
+    size_t want = (size_t)MIN((int64_t)sizeof(bytes), size - file->at);
+    ssize_t got;
+    do
+        got = pread(fd, bytes, want, file->at);
+    while (got < 0 && errno == EINTR);
+    if (got <= 0)
+        return 0;
+
+    int64_t before = file->at, data = 0;
+    size_t n = find_hole(fd, file, bytes, (size_t)got, &data);
+    if (n)
+        metrics_parser_feed(parser_of(file), bytes, n, file->tail->now_us);
+    file->at += (int64_t)n;
+    if (data) {
+        feed_hole(file);
+        file->at = data;
+    }
+    return file->at - before;
+}
+
+/* True if there is more. */
+static bool read_file(struct tail_file *file)
+{
+    char path[PATH_MAX];
+    struct stat st;
+
+    snprintf(path, sizeof(path), "%s/%s", file->tail->dir, names[file->source]);
+    if (stat(path, &st) < 0 || st.st_size <= file->at || !S_ISREG(st.st_mode))
+        return false;
+    autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return false;
+    int64_t passed = 0, n;
+    do {
+        n = read_chunk(file, fd, st.st_size);
+        passed += n;
+    } while (n > 0 && file->at < st.st_size && passed < TURN_BYTES);
+    return n > 0 && file->at < st.st_size;
+}
+
+bool tail_read(struct tail *tail, int64_t now_us)
+{
+    bool more = false;
+
+    tail->now_us = now_us;
+    for (int i = 0; i < TAIL_SOURCES; i++)
+        more |= read_file(&tail->files[i]);
+    return more;
+}
+
+void tail_finish(struct tail *tail, int64_t now_us)
+{
+    tail->now_us = now_us;
+    for (int i = 0; i < TAIL_SOURCES; i++)
+        if (tail->files[i].parser)
+            metrics_parser_finish(tail->files[i].parser, now_us);
+}

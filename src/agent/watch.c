@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watch.c — an attempt that the agent looks after, turn by turn: events out, files read, the end.
+ *
+ * Only process() ends a watch, and only from the idle handle, so a pointer to one is good for the
+ * whole of any other callback.
+ */
+#include "agent/local.h"
+
+#include "base/clock.h"
+#include <unistd.h>
+
+#define TICK_MS 200
+
+/* ---- events out ---- */
+
+static void tell(struct watch *watch, struct agent_event *event)
+{
+    struct agent *agent = &watch->local->base;
+    event->attempt = watch->attempt;
+    event->time_us = clock_wall_us();
+    agent->on_event(event, agent->arg);
+}
+
+static void tell_samples(struct watch *watch)
+{
+    struct tail *tail = &watch->tail;
+    struct agent_event event = {
+        .kind = EVENT_SAMPLES,
+        .samples = tail->samples.at,
+        .n_samples = tail->samples.len,
+        .first_sample = watch->n_told,
+    };
+    if (!tail->samples.len)
+        return;
+    watch->n_told += (int64_t)tail->samples.len;
+    tell(watch, &event);
+    vec_release(&tail->samples);
+}
+
+static void tell_ended(struct watch *watch)
+{
+    struct agent_event event = {.kind = EVENT_ENDED};
+    autorelease(str) struct str text = STR_INIT;
+
+    if (watch->record.magic)
+        ending_from_record(&watch->record, &watch->asked, &text, &event.ending);
+    else if (watch->unstarted)
+        ending_from_start(&watch->failure, &event.ending);
+    else
+        ending_lost(watch->failure.text, &event.ending);
+    tell(watch, &event);
+}
+
+/* ---- the set of watches ---- */
+
+struct watch *watch_find(struct local *local, int64_t attempt)
+{
+    return map_find(&local->by_id, (uint64_t)attempt);
+}
+
+struct watch *watch_add(struct local *local, const struct agent_command *command)
+{
+    const struct launch *launch = command->launch;
+    struct watch *watch = xcalloc(1, sizeof(*watch));
+
+    watch->local = local;
+    watch->attempt = command->attempt;
+    watch->pidfd = -1;
+    watch->dir = xstrdup(launch->dir);
+    watch->attempt_id = xstrdup(launch->attempt_id);
+    watch->program = launch->argv && launch->argv[0] ? xstrdup(launch->argv[0]) : NULL;
+    watch->asked = (struct asked){
+        .dir = watch->dir,
+        .program = watch->program,
+        .memory_bytes = launch->memory_bytes,
+        .time_limit_us = launch->time_limit_us,
+    };
+    tail_init(&watch->tail, watch->dir, command->rules);
+    watch->index = local->watches.len;
+    watch->phase = PHASE_ENDING;
+    vec_push(&local->watches, watch);
+    map_put(&local->by_id, (uint64_t)watch->attempt, watch);
+    return watch;
+}
+
+void watch_free(struct watch *watch)
+{
+    if (watch->pidfd >= 0)
+        close(watch->pidfd);
+    tail_release(&watch->tail);
+    err_release(&watch->failure);
+    free(watch->dir);
+    free(watch->attempt_id);
+    free(watch->program);
+    free(watch);
+}
+
+static void watch_remove(struct watch *watch)
+{
+    struct local *local = watch->local;
+    struct watch *last = *vec_last(&local->watches);
+
+    local->watches.at[watch->index] = last;
+    last->index = watch->index;
+    local->watches.len--;
+    map_remove(&local->by_id, (uint64_t)watch->attempt);
+}
+
+/* ---- the turn of one attempt ---- */
+
+static void read_files(struct watch *watch)
+{
+    watch->behind = tail_read(&watch->tail, clock_wall_us());
+    tell_samples(watch);
+    if (watch->behind)
+        watch_due(watch);
+}
+
+static void tell_started(struct watch *watch)
+{
+    struct agent_event event = {.kind = EVENT_STARTED, .pid = watch->pid};
+    watch->tell_started = false;
+    tell(watch, &event);
+}
+
+/* The only place where a watch ends. */
+static void process(struct watch *watch)
+{
+    if (watch->tell_started)
+        tell_started(watch);
+    if (watch->behind || watch->phase == PHASE_ENDING)
+        read_files(watch);
+    if (watch->behind || watch->phase != PHASE_ENDING)
+        return;
+    tail_finish(&watch->tail, clock_wall_us());
+    tell_samples(watch);
+    watch_remove(watch);
+    tell_ended(watch);
+    watch_free(watch);
+}
+
+static void on_idle(uv_idle_t *idle)
+{
+    struct local *local = idle->data;
+    __typeof__(local->due) now = local->due;
+
+    local->due.at = NULL;
+    local->due.len = local->due.cap = 0;
+    uv_idle_stop(idle);
+    vec_foreach (watch, &now) {
+        (*watch)->due = false;
+        process(*watch);
+    }
+    vec_release(&now);
+}
+
+void watch_due(struct watch *watch)
+{
+    struct local *local = watch->local;
+    if (watch->due)
+        return;
+    watch->due = true;
+    vec_push(&local->due, watch);
+    uv_idle_start(&local->idle, on_idle);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct local *local = timer->data;
+
+    for (size_t i = 0; i < local->watches.len; i++) {
+        struct watch *watch = local->watches.at[i];
+        if (watch->phase == PHASE_RUNNING && !watch->due)
+            read_files(watch);
+    }
+}
+
+void watch_count(struct local *local, int change)
+{
+    bool before = local->n_running > 0;
+    local->n_running += (size_t)change;
+    if (!before && local->n_running > 0)
+        uv_timer_start(&local->timer, on_timer, TICK_MS, TICK_MS);
+    else if (before && local->n_running == 0)
+        uv_timer_stop(&local->timer);
+}
