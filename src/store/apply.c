@@ -3,8 +3,8 @@
  * apply.c — a transaction becomes durable: BEGIN IMMEDIATE, a prepared statement a row, COMMIT.
  *
  * Every statement sets a whole row ("upsert"), so applying the same transaction again gives the
- * same database; that is what a caller does after a full disk. Only events are additions; they
- * get their ids here, and a failed transaction gives its ids back.
+ * same database; that is what a caller does after a full disk. Only events are additions: they
+ * get their numbers here, rising within an experiment; a failed transaction leaves a gap.
  *
  * SQLite stores NaN as NULL by itself.
  */
@@ -63,7 +63,7 @@ static const char *const sql[STMTS] = {
         " VALUES (?,?,?,?,?,?,?,?) ON CONFLICT (trial_id, metric) DO UPDATE SET"
         " count=excluded.count, last=excluded.last, min=excluded.min, max=excluded.max,"
         " last_step=excluded.last_step, first_nan_step=excluded.first_nan_step",
-    [STMT_EVENT] = "INSERT INTO event (id, time_us, experiment, trial, json) VALUES (?,?,?,?,?)",
+    [STMT_EVENT] = "INSERT INTO event (id, time_us, trial, json) VALUES (?,?,?,?)",
     [STMT_TAG] = "INSERT OR IGNORE INTO tag (experiment, trial, tag) VALUES (?,?,?)",
     [STMT_UNTAG] = "DELETE FROM tag WHERE experiment=? AND trial=? AND tag=?",
     [STMT_NOTE_EXPERIMENT] = "UPDATE experiment SET note=?2 WHERE id=?1",
@@ -250,7 +250,7 @@ static int apply_trial(struct store *store, const struct row *row)
 
     if (fill_begin(store, STMT_TRIAL, &fill) != SQLITE_OK)
         return fill.rc;
-    fill_int(&fill, trial_id(t->experiment, t->number));
+    fill_int(&fill, pair_id(t->experiment, t->number));
     fill_int(&fill, t->experiment);
     fill_int(&fill, t->number);
     fill_text(&fill, trial_state_name(t->state));
@@ -278,7 +278,7 @@ static int apply_attempt(struct store *store, const struct row *row)
     if (fill_begin(store, STMT_ATTEMPT, &fill) != SQLITE_OK)
         return fill.rc;
     fill_int(&fill, a->id);
-    fill_int(&fill, trial_id(a->experiment, a->trial));
+    fill_int(&fill, pair_id(a->experiment, a->trial));
     fill_int(&fill, a->experiment);
     fill_int(&fill, a->trial);
     fill_int(&fill, a->number);
@@ -307,7 +307,7 @@ static int apply_summary(struct store *store, const struct row *row)
 
     if (fill_begin(store, STMT_SUMMARY, &fill) != SQLITE_OK)
         return fill.rc;
-    fill_int(&fill, trial_id(put->experiment, put->trial));
+    fill_int(&fill, pair_id(put->experiment, put->trial));
     fill_text(&fill, put->summary.metric);
     fill_int(&fill, put->summary.count);
     fill_double(&fill, put->summary.last);
@@ -318,16 +318,38 @@ static int apply_summary(struct store *store, const struct row *row)
     return fill_run(&fill);
 }
 
+/* The next event of an experiment. The first of this handle looks what there is. */
+static int next_event(struct store *store, int64_t experiment, int64_t *ret_id)
+{
+    int64_t high = (int64_t)(intptr_t)map_find(&store->event_highs, (uint64_t)experiment);
+    if (high == 0) {
+        autofree(mem) char *sql_high = xasprintf(
+            "SELECT 1 + max(coalesce((SELECT max(id) & 4294967295 FROM event WHERE id BETWEEN %lld"
+            " AND %lld), 0), coalesce((SELECT value FROM meta WHERE key = 'event_high.%lld'), 0))",
+            (long long)pair_id(experiment, 0), (long long)pair_id(experiment, NUMBER_MAX),
+            (long long)experiment);
+        int r = store_number(store, sql_high, 1, &high, NULL);
+        if (r < 0)
+            return sqlite3_errcode(store->db);
+    }
+    *ret_id = pair_id(experiment, high);
+    map_put(&store->event_highs, (uint64_t)experiment, (void *)(intptr_t)(high + 1));
+    return SQLITE_OK;
+}
+
 static int apply_event(struct store *store, const struct row *row)
 {
     const struct put_other *put = (const struct put_other *)row;
     struct fill fill;
+    int64_t id = 0;
 
-    if (fill_begin(store, STMT_EVENT, &fill) != SQLITE_OK)
-        return fill.rc;
-    fill_int(&fill, ++store->event_high);
+    int rc = next_event(store, put->experiment, &id);
+    if (rc == SQLITE_OK)
+        rc = fill_begin(store, STMT_EVENT, &fill);
+    if (rc != SQLITE_OK)
+        return rc;
+    fill_int(&fill, id);
     fill_int(&fill, put->time_us);
-    fill_int(&fill, put->experiment);
     fill_int(&fill, put->trial);
     fill_text(&fill, put->text);
     return fill_run(&fill);
@@ -348,7 +370,7 @@ static int apply_tag(struct store *store, const struct row *row)
 
 static void fill_target(struct fill *fill, const struct put_other *put)
 {
-    fill_int(fill, put->trial ? trial_id(put->experiment, put->trial) : put->experiment);
+    fill_int(fill, put->trial ? pair_id(put->experiment, put->trial) : put->experiment);
 }
 
 static int apply_note(struct store *store, const struct row *row)
@@ -407,7 +429,6 @@ static apply_fn *const appliers[ROW_KINDS] = {
 
 int store_apply(struct store *store, const struct txn *txn, struct err *err)
 {
-    int64_t event_high = store->event_high;
     if (txn_empty(txn))
         return 0;
     int rc = run_plain(store, STMT_BEGIN);
@@ -422,6 +443,5 @@ int store_apply(struct store *store, const struct txn *txn, struct err *err)
     int r = store_error(store, rc, "write", err);
     if (!sqlite3_get_autocommit(store->db)) /* a full disk may have rolled it back already */
         run_plain(store, STMT_ROLLBACK);
-    store->event_high = event_high;
     return r;
 }

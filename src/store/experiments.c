@@ -43,45 +43,41 @@ static int read_experiment(sqlite3_stmt *stmt, struct experiment_row *row, enum 
     return 0;
 }
 
-static int count_trials(struct store *store, struct experiment_row *row, struct err *err)
+/* One walk over the trials tells how many are in which state, and the best: ties go to the first.
+ */
+static int survey_trials(struct store *store, struct experiment_row *row, enum goal goal,
+                         struct err *err)
 {
-    const int64_t range[] = {trial_id(row->experiment.id, 0),
-                             trial_id(row->experiment.id, TRIAL_NUMBER_MAX)};
+    const struct objective objective = {.goal = goal};
+    const int64_t range[] = {pair_id(row->experiment.id, 0),
+                             pair_id(row->experiment.id, NUMBER_MAX)};
     autofree(stmt) sqlite3_stmt *stmt = NULL;
     int r = store_query(store,
-                        "SELECT state, count(*) FROM trial WHERE id BETWEEN ?1 AND ?2"
-                        " GROUP BY state",
+                        "SELECT number, state, value FROM trial WHERE id BETWEEN ?1 AND ?2"
+                        " ORDER BY id",
                         range, ARRAY_LEN(range), &stmt, err);
+    row->best_value = NAN;
     while (r >= 0 && (r = store_step(store, stmt, err)) == 1) {
         struct columns c = {stmt, 0};
+        int64_t number = next_int(&c);
         enum trial_state state;
-        if (trial_state_parse(next_name(&c), &state) == 0)
-            row->counts[state] = next_int(&c);
+        if (trial_state_parse(next_name(&c), &state) < 0)
+            return store_bad_row(store, "trial", number, err);
+        row->counts[state]++;
+        double value = next_double(&c);
+        if (state == TRIAL_COMPLETED && objective_better(&objective, value, row->best_value)) {
+            row->best_value = value;
+            row->best_trial = number;
+        }
     }
     return r;
-}
-
-static int keep_best(const struct trial_row *trial, void *arg)
-{
-    struct experiment_row *row = arg;
-    row->best_value = trial->trial.value;
-    row->best_trial = trial->trial.number;
-    return 0;
 }
 
 /* What is not in the experiment's own row. Tags are the map's. */
 static int complete_row(struct store *store, struct experiment_row *row, enum goal goal,
                         struct tag_map *tags, struct err *err)
 {
-    const struct trial_query best = {.experiment = row->experiment.id,
-                                     .order = ORDER_BEST,
-                                     .goal = goal,
-                                     .limit = 1,
-                                     .bare = true};
-    row->best_value = NAN;
-    int r = count_trials(store, row, err);
-    if (r >= 0)
-        r = store_trials(store, &best, keep_best, row, err);
+    int r = survey_trials(store, row, goal, err);
     if (r >= 0)
         r = tag_map_load(store, row->experiment.id, 0, tags, err);
     if (r < 0)

@@ -40,7 +40,7 @@ struct store {
     char *path; /* of the database, for sentences */
     char *home;
     char home_id[17];
-    int64_t event_high;         /* highest event id ever given; writers only */
+    struct map event_highs;     /* experiment → highest event number given + 1, as a pointer */
     sqlite3_stmt *stmts[STMTS]; /* prepared on first use, kept */
 };
 
@@ -65,12 +65,13 @@ int schema_newest(void);
 /* Bring it to the newest version, in one transaction. */
 int schema_migrate(struct store *store, struct err *err);
 
-/* A trial's row has this id: trials of an experiment are neighbours, found without an index. */
-static inline int64_t trial_id(int64_t experiment, int64_t number)
+/* Trials and events have such ids: those of an experiment are neighbours, found without an index.
+ */
+static inline int64_t pair_id(int64_t experiment, int64_t number)
 {
     return (int64_t)((uint64_t)experiment << 32 | (uint64_t)number);
 }
-#define TRIAL_NUMBER_MAX UINT32_MAX
+#define NUMBER_MAX UINT32_MAX
 
 /* ---- a transaction: rows in the order in which they are to be written ---- */
 enum row_kind {

@@ -112,11 +112,6 @@ static int prepare_writer(struct store *store, struct err *err)
         r = schema_migrate(store, err);
     if (r >= 0)
         r = load_home_id(store, err);
-    if (r >= 0)
-        r = store_number(store,
-                         "SELECT max((SELECT coalesce(max(id), 0) FROM event), coalesce((SELECT "
-                         "value FROM meta WHERE key = 'event_high'), 0))",
-                         0, &store->event_high, err);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     return r;
 }
@@ -239,6 +234,7 @@ void store_free(struct store *store)
     for (size_t i = 0; i < STMTS; i++)
         sqlite3_finalize(store->stmts[i]);
     sqlite3_close_v2(store->db);
+    map_release(&store->event_highs);
     free(store->path);
     free(store->home);
     free(store);

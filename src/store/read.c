@@ -65,8 +65,8 @@ int store_attempts(struct store *store, int64_t experiment, int64_t trial, bool 
         " FROM attempt WHERE %s%s ORDER BY %s",
         experiment ? "trial_id BETWEEN ?1 AND ?2" : "1", live ? " AND state <> 'ended'" : "",
         experiment ? "trial_id, id" : "id");
-    const int64_t range[] = {trial_id(experiment, trial),
-                             trial_id(experiment, trial ? trial : TRIAL_NUMBER_MAX)};
+    const int64_t range[] = {pair_id(experiment, trial),
+                             pair_id(experiment, trial ? trial : NUMBER_MAX)};
     autofree(stmt) sqlite3_stmt *stmt = NULL;
 
     int r = store_query(store, sql, range, ARRAY_LEN(range), &stmt, err);
@@ -86,8 +86,8 @@ int store_attempts(struct store *store, int64_t experiment, int64_t trial, bool 
 int store_summaries(struct store *store, int64_t experiment, int64_t trial, summary_fn *fn,
                     void *arg, struct err *err)
 {
-    const int64_t range[] = {trial_id(experiment, trial),
-                             trial_id(experiment, trial ? trial : TRIAL_NUMBER_MAX)};
+    const int64_t range[] = {pair_id(experiment, trial),
+                             pair_id(experiment, trial ? trial : NUMBER_MAX)};
     autofree(stmt) sqlite3_stmt *stmt = NULL;
 
     int r = store_query(store,
@@ -117,12 +117,13 @@ int store_summaries(struct store *store, int64_t experiment, int64_t trial, summ
 int store_events(struct store *store, int64_t experiment, int64_t after, int64_t limit,
                  event_fn *fn, void *arg, struct err *err)
 {
-    const int64_t numbers[] = {experiment, after, limit > 0 ? limit : -1};
+    const int64_t numbers[] = {pair_id(experiment, after), pair_id(experiment, NUMBER_MAX),
+                               limit > 0 ? limit : -1};
     autofree(stmt) sqlite3_stmt *stmt = NULL;
 
     int r = store_query(store,
-                        "SELECT id, time_us, trial, json FROM event"
-                        " WHERE experiment = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
+                        "SELECT id & 4294967295, time_us, trial, json FROM event"
+                        " WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
                         numbers, ARRAY_LEN(numbers), &stmt, err);
     while (r >= 0 && (r = store_step(store, stmt, err)) == 1) {
         struct columns c = {stmt, 0};

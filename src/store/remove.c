@@ -7,12 +7,11 @@
  */
 #include "store/internal.h"
 
-/* ?1 … ?2: the ids of the trials, ?3: the experiment, ?4: the trial. */
+/* ?1 … ?2: the ids of the trials, ?3: the experiment, ?4: the trial, ?5 … ?6: ids of events. */
 static const char *const note_high_water[] = {
     "INSERT INTO meta (key, value)"
     " SELECT 'experiment_high', max(id) FROM experiment HAVING max(id) IS NOT NULL UNION ALL"
-    " SELECT 'attempt_high', max(id) FROM attempt HAVING max(id) IS NOT NULL UNION ALL"
-    " SELECT 'event_high', max(id) FROM event HAVING max(id) IS NOT NULL"
+    " SELECT 'attempt_high', max(id) FROM attempt HAVING max(id) IS NOT NULL"
     " ON CONFLICT (key) DO UPDATE SET value=max(value, excluded.value)",
 };
 static const char *const remove_trials[] = {
@@ -21,18 +20,22 @@ static const char *const remove_trials[] = {
     "DELETE FROM summary WHERE trial_id BETWEEN ?1 AND ?2",
 };
 static const char *const remove_of_trial[] = {
-    "DELETE FROM event WHERE experiment=?3 AND trial=?4",
+    "INSERT INTO meta (key, value) SELECT 'event_high.' || ?3, max(id) & 4294967295 FROM event"
+    " WHERE id BETWEEN ?5 AND ?6 HAVING max(id) IS NOT NULL"
+    " ON CONFLICT (key) DO UPDATE SET value=max(value, excluded.value)",
+    "DELETE FROM event WHERE id BETWEEN ?5 AND ?6 AND trial=?4",
     "DELETE FROM tag WHERE experiment=?3 AND trial=?4",
 };
 static const char *const remove_of_experiment[] = {
-    "DELETE FROM event WHERE experiment=?3",
+    "DELETE FROM event WHERE id BETWEEN ?5 AND ?6",
+    "DELETE FROM meta WHERE key = 'event_high.' || ?3",
     "DELETE FROM tag WHERE experiment=?3",
     "DELETE FROM experiment_text WHERE experiment=?3",
     "DELETE FROM experiment_search WHERE experiment=?3",
     "DELETE FROM experiment WHERE id=?3",
 };
 
-static int run_one(struct store *store, const char *sql, const int64_t values[4])
+static int run_one(struct store *store, const char *sql, const int64_t values[6])
 {
     autofree(stmt) sqlite3_stmt *stmt = NULL;
     int rc = sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL);
@@ -47,11 +50,13 @@ static int run_one(struct store *store, const char *sql, const int64_t values[4]
 static int run_all(struct store *store, const char *const *sql, size_t n,
                    const struct put_other *put)
 {
-    const int64_t values[4] = {
-        trial_id(put->experiment, put->trial),
-        trial_id(put->experiment, put->trial ? put->trial : TRIAL_NUMBER_MAX),
+    const int64_t values[6] = {
+        pair_id(put->experiment, put->trial),
+        pair_id(put->experiment, put->trial ? put->trial : NUMBER_MAX),
         put->experiment,
         put->trial,
+        pair_id(put->experiment, 0),
+        pair_id(put->experiment, NUMBER_MAX),
     };
     int rc = SQLITE_OK;
     for (size_t i = 0; i < n && rc == SQLITE_OK; i++)

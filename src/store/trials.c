@@ -83,14 +83,12 @@ static const char *order_text(const struct trial_query *query)
 
 static char *query_text(const struct trial_query *query)
 {
-    bool best = query->order == ORDER_BEST;
     return xasprintf("SELECT experiment, number, state, reason, value, best, last_step,"
                      " first_nan_step, attempts, retries, created_us, started_us, ended_us, run_us,"
-                     " point%s FROM trial WHERE %s ORDER BY %s LIMIT ?3",
+                     " point%s FROM trial WHERE id BETWEEN ?1 AND ?2%s ORDER BY %s LIMIT ?3",
                      query->bare ? "" : ", params_json, starred, note",
-                     best ? "experiment = ?4 AND state = 'completed' AND value IS NOT NULL"
-                            " AND number BETWEEN (?1 & 4294967295) AND (?2 & 4294967295)"
-                          : "id BETWEEN ?1 AND ?2",
+                     query->order == ORDER_BEST ? " AND state = 'completed' AND value IS NOT NULL"
+                                                : "",
                      order_text(query));
 }
 
@@ -116,10 +114,9 @@ int store_trials(struct store *store, const struct trial_query *query, trial_row
     int64_t after = query->order == ORDER_NUMBER ? query->after : 0;
     int64_t first = query->number ? MAX(query->number, after + 1) : after + 1;
     const int64_t numbers[] = {
-        trial_id(query->experiment, first),
-        trial_id(query->experiment, query->number ? query->number : TRIAL_NUMBER_MAX),
+        pair_id(query->experiment, first),
+        pair_id(query->experiment, query->number ? query->number : NUMBER_MAX),
         query->limit > 0 ? query->limit : -1,
-        query->experiment,
     };
     autofree(mem) char *sql = query_text(query);
     autofree(stmt) sqlite3_stmt *stmt = NULL;

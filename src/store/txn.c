@@ -85,8 +85,8 @@ void txn_put_experiment(struct txn *txn, const struct experiment *experiment)
 void txn_put_trial(struct txn *txn, const struct trial *trial, size_t ndim, const char *params_json)
 {
     struct put_trial *put =
-        keyed_row(txn, &txn->trials, (uint64_t)trial_id(trial->experiment, trial->number),
-                  ROW_TRIAL, sizeof(*put));
+        keyed_row(txn, &txn->trials, (uint64_t)pair_id(trial->experiment, trial->number), ROW_TRIAL,
+                  sizeof(*put));
     double *point = put->trial.point;
 
     if (trial->point && (!point || put->ndim != ndim))
