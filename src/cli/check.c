@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check.c — hone check: read a spec, say what is wrong with it or what it will do. Runs nothing,
+ * writes nothing.
+ */
+#include "cli/overrides.h"
+
+static const struct cmd_option options[] = {
+    OVERRIDE_OPTIONS,
+    {NULL, 0, NULL, NULL},
+};
+
+static void print_json(const struct spec *spec, const struct str *notes)
+{
+    autorelease(str) struct str text = STR_INIT, json = STR_INIT;
+    struct json_out out = JSON_OUT(&text);
+
+    spec_json(spec, &json);
+    json_begin_object(&out);
+    json_put_bool(&out, "ok", true);
+    json_put_text(&out, "notes", notes->s);
+    json_put_raw(&out, "spec", json.s);
+    json_end_object(&out);
+    puts(text.s);
+}
+
+static int print_plan(struct cmd_call *call, const struct spec_overrides *overrides)
+{
+    autorelease(spec) struct spec spec;
+    autorelease(str) struct str notes = STR_INIT, plan = STR_INIT;
+    autorelease(err) struct err err = ERR_INIT;
+
+    spec_init(&spec);
+    if (spec_load(call->n_args ? call->args[0] : NULL, overrides, &spec, &notes, &err) < 0)
+        return cmd_fail(call, CMD_USAGE, &err);
+    if (call->json) {
+        print_json(&spec, &notes);
+        return CMD_OK;
+    }
+    fputs(notes.s, stderr);
+    spec_plan(&spec, &plan);
+    fputs(plan.s, stdout);
+    return CMD_OK;
+}
+
+static int run(struct cmd_call *call)
+{
+    struct spec_overrides overrides;
+
+    if (call->n_args == 0 && call->n_rest == 0)
+        return cmd_usage(call, "name a spec file, or give the program after --");
+    overrides_read(call, &overrides);
+    int code = print_plan(call, &overrides);
+    spec_overrides_release(&overrides);
+    return code;
+}
+
+const struct cmd cmd_check = {
+    .name = "check",
+    .args = "[FILE] [-- COMMAND]",
+    .help = "read a spec and print what it would do",
+    .details = "Takes the same file and options as 'hone run'. An error names the file, line and "
+               "column, what is wrong and what would be right; the exit code is then 2.\n\n"
+               "FILE is a spec in YAML or JSON, '-' for standard input, mlframework's "
+               "parameters.yml or PipeTune's pipetune.conf.",
+    .max_args = 1,
+    .options = options,
+    .run = run,
+};

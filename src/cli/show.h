@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * show.h — what show.c (experiments) and show_trial.c (trials) share.
+ */
+#ifndef HONE_SHOW_H
+#define HONE_SHOW_H
+
+#include "cli/cmd.h"
+#include "cli/find.h"
+#include "cli/output.h"
+
+struct show {
+    const struct cmd_call *call;
+    struct store *store;
+    const struct target *target;
+    bool engine;
+};
+
+/* "label        text" */
+void show_line(const struct show *show, const char *label, enum colour colour, const char *fmt, ...)
+    PRINTF(4, 5);
+/* An empty line and a title. */
+void show_head(const struct show *show, const char *title);
+/* Text of several lines, set in. */
+void show_block(const char *text);
+void show_times(const struct show *show, int64_t started_us, int64_t ended_us, int64_t run_us);
+void show_marks(const struct show *show, bool starred, const char *note, char *const *tags,
+                size_t n_tags);
+void show_environment(const struct show *show);
+/* The last events of the experiment, or of the trial if one was named. */
+void show_events(const struct show *show);
+
+void show_trial(const struct show *show);
+void show_trial_json(const struct show *show);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * show_trial.c — hone show of one trial: its parameters, how it stands and why, its metrics with
+ * a curve of the objective, and each attempt. For a failure the last lines of its stderr are what
+ * one wants to see, so they come right after the state.
+ */
+#include "base/clock.h"
+#include "cli/show.h"
+#include "cli/sparkline.h"
+#include "series/series.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CURVE_COLUMNS 60
+
+static void show_params(const struct show *show)
+{
+    const struct space *space = &show->target->spec.space;
+    const double *point = show->target->trial.trial.point;
+
+    if (space->n == 0)
+        return;
+    show_head(show, "parameters");
+    for (size_t i = 0; i < space->n; i++) {
+        autorelease(str) struct str text = STR_INIT;
+        if (isnan(point[i]))
+            str_add(&text, "-");
+        else
+            param_text(&space->params[i], point[i], &text);
+        show_line(show, space->params[i].name, PLAIN, "%s", text.s);
+    }
+}
+
+/* ---- metrics ---- */
+
+static int on_summary(int64_t trial UNUSED, const struct summary *summary, void *arg)
+{
+    struct table *table = arg;
+
+    table_add(table, PLAIN, summary->metric);
+    if (isnan(summary->last))
+        table_add(table, RED, "nan");
+    else
+        table_number(table, PLAIN, summary->last);
+    table_number(table, PLAIN, summary->min);
+    table_number(table, PLAIN, summary->max);
+    table_addf(table, PLAIN, "%lld", (long long)summary->count);
+    if (summary->first_nan_step == STEP_NONE)
+        table_add(table, PLAIN, "");
+    else
+        table_addf(table, RED, "not finite at step %lld", (long long)summary->first_nan_step);
+    return 0;
+}
+
+static void show_curve(const struct show *show)
+{
+    const char *metric = show->target->spec.objective.metric;
+    struct series_set set = {{0}};
+    VEC(double) values = {0};
+    autorelease(str) struct str line = STR_INIT;
+
+    if (metric && series_read(show->call->home, &show->target->spec, &show->target->trial.trial,
+                              metric, &set, NULL) == 0) {
+        const struct series *series = series_find(&set, metric);
+        for (size_t i = 0; series && i < series->points.len; i++)
+            vec_push(&values, series->points.at[i].value);
+        if (values.len > 1) {
+            str_add_sparkline(&line, values.at, values.len, CURVE_COLUMNS);
+            show_line(show, metric, CYAN, "%s", line.s);
+        }
+    }
+    vec_release(&values);
+    series_set_release(&set);
+}
+
+static void show_metrics(const struct show *show)
+{
+    const struct trial *trial = &show->target->trial.trial;
+    struct table table = TABLE_INIT;
+    static const char *const titles[] = {"metric", "last", "min", "max", "count", ""};
+
+    for (size_t i = 0; i < ARRAY_LEN(titles); i++)
+        table_column(&table, titles[i], i > 0 && i < 5 ? COLUMN_RIGHT : COLUMN_LEFT);
+    store_summaries(show->store, trial->experiment, trial->number, on_summary, &table, NULL);
+    if (table_rows(&table)) {
+        show_head(show, "metrics");
+        table_print(&table, stdout, show->call->colour, terminal_width());
+        show_curve(show);
+    }
+    table_release(&table);
+}
+
+/* ---- attempts ---- */
+
+static void add_ending(struct str *to, const struct attempt *attempt)
+{
+    if (attempt->state != ATTEMPT_ENDED) {
+        str_add(to, attempt_state_name(attempt->state));
+        return;
+    }
+    if (attempt->signal)
+        str_addf(to, "signal %d (%s)", attempt->signal, strsignal(attempt->signal));
+    else if (attempt->exit_status >= 0)
+        str_addf(to, "exit %d", attempt->exit_status);
+    if (attempt->reason != REASON_NONE && attempt->reason != REASON_EXIT &&
+        attempt->reason != REASON_SIGNAL)
+        str_addf(to, "%s%s", to->len ? ", " : "", reason_help(attempt->reason));
+}
+
+static int on_attempt(const struct attempt *attempt, void *arg)
+{
+    struct table *table = arg;
+    autorelease(str) struct str end = STR_INIT, time = STR_INIT, cpu = STR_INIT, memory = STR_INIT,
+                                when = STR_INIT;
+
+    add_ending(&end, attempt);
+    if (attempt->dropped_bytes) {
+        str_add(&end, ", ");
+        str_add_size(&end, attempt->dropped_bytes);
+        str_add(&end, " of output dropped by limits.output");
+    }
+    str_add_duration(&time, attempt->run_us);
+    str_add_duration(&cpu, attempt->cpu_us);
+    str_add_size(&memory, attempt->max_rss_bytes);
+    str_add_when(&when, attempt->started_us);
+    table_addf(table, BOLD, "%lld", (long long)attempt->number);
+    table_add(table, PLAIN, when.s);
+    table_add(table, PLAIN, attempt->state == ATTEMPT_ENDED ? time.s : "");
+    table_add(table, PLAIN, attempt->state == ATTEMPT_ENDED ? cpu.s : "");
+    table_add(table, PLAIN, attempt->max_rss_bytes ? memory.s : "");
+    table_add(table, PLAIN, attempt->host ? attempt->host : "");
+    table_add(table, attempt->reason ? YELLOW : PLAIN, end.s);
+    return 0;
+}
+
+static void show_attempts(const struct show *show)
+{
+    const struct trial *trial = &show->target->trial.trial;
+    static const char *const titles[] = {"attempt", "started", "time", "cpu",
+                                         "memory",  "host",    "ended"};
+    struct table table = TABLE_INIT;
+
+    for (size_t i = 0; i < ARRAY_LEN(titles); i++)
+        table_column(&table, titles[i], i == 0 || (i > 1 && i < 5) ? COLUMN_RIGHT : COLUMN_SHRINK);
+    store_attempts(show->store, trial->experiment, trial->number, false, on_attempt, &table, NULL);
+    if (table_rows(&table)) {
+        show_head(show, "attempts");
+        table_print(&table, stdout, show->call->colour, terminal_width());
+    }
+    table_release(&table);
+}
+
+static int keep_error(const struct attempt *attempt, void *arg)
+{
+    char **error = arg;
+    free(*error);
+    *error = attempt->error ? xstrdup(attempt->error) : NULL;
+    return 0;
+}
+
+/* The newest attempt's: an error that a later attempt got over is history. */
+static void show_error(const struct show *show)
+{
+    const struct trial *trial = &show->target->trial.trial;
+    autofree(mem) char *error = NULL;
+
+    store_attempts(show->store, trial->experiment, trial->number, false, keep_error, &error, NULL);
+    if (!error || trial->state == TRIAL_COMPLETED)
+        return;
+    show_head(show, "error");
+    show_block(error);
+    printf("'hone logs %lld.%lld' has all of its output\n", (long long)trial->experiment,
+           (long long)trial->number);
+}
+
+static void show_value(const struct show *show)
+{
+    const struct trial *trial = &show->target->trial.trial;
+    const char *metric = show->target->spec.objective.metric;
+    autorelease(str) struct str text = STR_INIT;
+
+    if (!metric || isnan(trial->value))
+        return;
+    str_add_number(&text, trial->value);
+    if (trial->best != trial->value && !isnan(trial->best)) {
+        str_add(&text, ", best ");
+        str_add_number(&text, trial->best);
+    }
+    if (trial->last_step != STEP_NONE)
+        str_addf(&text, " (step %lld)", (long long)trial->last_step);
+    show_line(show, metric, BOLD, "%s", text.s);
+}
+
+void show_trial(const struct show *show)
+{
+    const struct trial_row *row = &show->target->trial;
+    const struct trial *trial = &row->trial;
+    const char *name = show->target->experiment.experiment.name;
+
+    show_line(show, "trial", BOLD, "%lld.%lld of %s", (long long)trial->experiment,
+              (long long)trial->number, name);
+    show_line(show, "state", trial_colour(trial->state), "%s%s%s", trial_state_name(trial->state),
+              trial->reason ? ": " : "", trial->reason ? reason_help(trial->reason) : "");
+    show_value(show);
+    show_times(show, trial->started_us, trial->ended_us, trial->run_us);
+    show_marks(show, row->starred, row->note, row->tags.at, row->tags.len);
+    show_error(show);
+    show_params(show);
+    show_metrics(show);
+    show_attempts(show);
+    show_environment(show);
+    show_events(show);
+}
+
+/* ---- JSON ---- */
+
+static int attempt_json(const struct attempt *attempt, void *arg)
+{
+    output_attempt(arg, attempt);
+    return 0;
+}
+
+static int summary_json(int64_t trial UNUSED, const struct summary *summary, void *arg)
+{
+    output_summary(arg, summary);
+    return 0;
+}
+
+void show_trial_json(const struct show *show)
+{
+    const struct trial_row *row = &show->target->trial;
+    const struct experiment *experiment = &show->target->experiment.experiment;
+    autorelease(str) struct str text = STR_INIT;
+    struct json_out out = JSON_OUT(&text);
+
+    output_trial(&out, experiment->name, row, true);
+    json_key(&out, "metrics");
+    json_begin_array(&out);
+    store_summaries(show->store, experiment->id, row->trial.number, summary_json, &out, NULL);
+    json_end_array(&out);
+    json_key(&out, "runs");
+    json_begin_array(&out);
+    store_attempts(show->store, experiment->id, row->trial.number, false, attempt_json, &out, NULL);
+    json_end_array(&out);
+    json_put_text(&out, "code", experiment->code);
+    json_put_raw(&out, "environment", experiment->environment ? experiment->environment : "null");
+    json_end_object(&out);
+    output_line(&text);
+}
