@@ -75,13 +75,15 @@ static const struct {
     int (*rows)(const struct change *change, struct err *err);
     bool needs_experiment;
 } changes[] = {
-    {"tag", change_tag, true}, {"note", change_note, true},
-    {"star", change_star, true}, {"rm", change_rm, true},
+    {"tag", change_tag, true},
+    {"note", change_note, true},
+    {"star", change_star, true},
+    {"rm", change_rm, true},
     {"gc_objects", change_gc_objects, false},
 };
 
-int change_rows(const json_t *request, bool (*running)(int64_t, void *), void *arg,
-                struct txn *txn, struct err *err)
+int change_rows(const json_t *request, bool (*running)(int64_t, void *), void *arg, struct txn *txn,
+                struct err *err)
 {
     struct change change = {.request = request, .running = running, .arg = arg, .txn = txn};
     const char *name = json_get_text(request, "do", "");
@@ -107,8 +109,7 @@ static void remove_files(const char *home, const json_t *request)
     size_t i;
 
     if (str_eq(name, "rm") && !json_get_int(request, "trial", 0)) {
-        autofree(mem) char *folder =
-            xasprintf("%s/experiments/%lld", home, (long long)experiment);
+        autofree(mem) char *folder = xasprintf("%s/experiments/%lld", home, (long long)experiment);
         fs_remove_tree(folder, NULL);
     }
     json_array_foreach(list, i, sha)

@@ -177,8 +177,8 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 static int open_pipe(struct session *session, struct err *err)
 {
     int fd = -1;
-    autofree(mem) char *request = xasprintf("{\"do\":\"watch\",\"experiment\":%lld}\n",
-                                            (long long)session->watching);
+    autofree(mem) char *request =
+        xasprintf("{\"do\":\"watch\",\"experiment\":%lld}\n", (long long)session->watching);
     int r = wire_connect(session->home, &fd, err);
     if (r < 0)
         return r;
@@ -345,8 +345,7 @@ int session_resume(struct session *session, int64_t experiment, struct err *err)
     return 0;
 }
 
-int session_stop(struct session *session, int64_t experiment, enum stop_mode mode,
-                 struct err *err)
+int session_stop(struct session *session, int64_t experiment, enum stop_mode mode, struct err *err)
 {
     static const char *const words[] = {"drain", "now", "interrupt", "kill"};
     if (!session->runtime) {

@@ -33,7 +33,6 @@ int session_submit(struct session *session, struct submission *submission, int64
 int session_resume(struct session *session, int64_t experiment, struct err *err);
 int session_watch(struct session *session, int64_t experiment, struct err *err);
 
-int session_stop(struct session *session, int64_t experiment, enum stop_mode mode,
-                 struct err *err);
+int session_stop(struct session *session, int64_t experiment, enum stop_mode mode, struct err *err);
 
 #endif

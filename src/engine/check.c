@@ -27,8 +27,7 @@ static void check_trial(struct run *run, const struct trial *trial)
     HOLDS(space_contains(&run->spec.space, trial->point));
     HOLDS(trial->retries <= run->spec.retries);
     HOLDS(!trial_state_ended(trial->state) || trial->ended_us);
-    HOLDS(trial->state != TRIAL_COMPLETED || !run->spec.objective.metric ||
-          isfinite(trial->value));
+    HOLDS(trial->state != TRIAL_COMPLETED || !run->spec.objective.metric || isfinite(trial->value));
 }
 
 static void check_run(struct run *run)

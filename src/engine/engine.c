@@ -194,9 +194,9 @@ void engine_event(struct run *run, int64_t trial, struct str *json, struct now n
 {
     struct engine *engine = run->engine;
     txn_put_event(engine->tick->txn, now.wall_us, run->experiment.id, trial, json->s);
-    engine_effect(engine, (struct effect){.kind = EFFECT_EVENT,
-                                          .id = run->experiment.id,
-                                          .text = xstrdup(json->s)});
+    engine_effect(
+        engine,
+        (struct effect){.kind = EFFECT_EVENT, .id = run->experiment.id, .text = xstrdup(json->s)});
 }
 
 void trial_become(struct run *run, struct trial *trial, enum trial_state state, enum reason reason)
@@ -215,8 +215,7 @@ void run_save_trial(struct run *run, const struct trial *trial, bool with_params
         struct json_out out = JSON_OUT(&params);
         space_json(&run->spec.space, trial->point, &out);
     }
-    txn_put_trial(run->engine->tick->txn, trial, run->spec.space.n,
-                  with_params ? params.s : NULL);
+    txn_put_trial(run->engine->tick->txn, trial, run->spec.space.n, with_params ? params.s : NULL);
 }
 
 static void save_dirty(struct engine *engine, struct now now)

@@ -26,11 +26,11 @@ struct now {
 };
 
 struct engine_options {
-    const char *home;    /* absolute; attempts' folders are under it */
-    const char *home_id; /* store_home_id() */
+    const char *home;              /* absolute; attempts' folders are under it */
+    const char *home_id;           /* store_home_id() */
     const struct machine *machine; /* what there is; copied */
-    uint64_t seed;       /* of back-off jitter */
-    char *const *envp;   /* environment for experiments that bring none; borrowed */
+    uint64_t seed;                 /* of back-off jitter */
+    char *const *envp;             /* environment for experiments that bring none; borrowed */
     const char *python_path; /* folder of the Python SDK, put last in PYTHONPATH; NULL: none */
     void (*send)(const struct agent_command *command, void *arg);
     /* A committed event: {"event":"trial_ended",…}. May be NULL. */
@@ -53,8 +53,8 @@ int engine_resume(struct engine *engine, struct store *store, int64_t experiment
 
 /* What comes with a submitted spec. Texts are borrowed, the spec is taken. */
 struct submission {
-    struct spec *spec;       /* moved out; left initialised */
-    const char *code;        /* snapshot's SHA-256 or NULL */
+    struct spec *spec; /* moved out; left initialised */
+    const char *code;  /* snapshot's SHA-256 or NULL */
     uint64_t code_size;
     const char *environment; /* JSON or NULL */
     char *const *envp;       /* NULL-terminated; NULL: the engine's own */

@@ -18,11 +18,11 @@
 #include "search/search.h"
 #include "search/stop.h"
 
-#define ASK_AGAIN_US       (5 * US_PER_S)  /* a command without an answer is sent again */
-#define SILENCE_US         (60 * US_PER_S) /* a silent attempt is asked for a report */
-#define SAVE_US            US_PER_S        /* a running trial's figures are saved this often */
-#define CURVE_MAX          4096            /* points of the objective kept a trial */
-#define HOPELESS_FAILURES  20              /* so many failures and nothing else: give up */
+#define ASK_AGAIN_US      (5 * US_PER_S)  /* a command without an answer is sent again */
+#define SILENCE_US        (60 * US_PER_S) /* a silent attempt is asked for a report */
+#define SAVE_US           US_PER_S        /* a running trial's figures are saved this often */
+#define CURVE_MAX         4096            /* points of the objective kept a trial */
+#define HOPELESS_FAILURES 20              /* so many failures and nothing else: give up */
 
 /* The objective over the steps of one trial, as the goal says (not turned around). */
 struct curve_data {
@@ -39,19 +39,19 @@ struct live {
     VEC(struct summary) summaries;
     int64_t samples_seen;
     int64_t started_mono_us;
-    int64_t heard_mono_us;  /* last event from its agent */
-    int64_t sent_mono_us;   /* last command that wants an answer; 0: none is awaited */
+    int64_t heard_mono_us; /* last event from its agent */
+    int64_t sent_mono_us;  /* last command that wants an answer; 0: none is awaited */
     int64_t saved_mono_us;
-    int64_t term_at_us;     /* mono: when a request through the control page has had its time */
-    int64_t start_step;     /* of the checkpoint it began from; -1: none */
-    enum reason asked;      /* why it is to end; REASON_NONE: it is not */
-    bool killing;           /* asked to end at once */
-    bool term_sent;         /* the keeper was asked, not only the control page */
-    bool sdk;               /* it has answered a generation: it looks at its control page */
-    bool obeyed;            /* it has answered after it was asked to end */
+    int64_t term_at_us; /* mono: when a request through the control page has had its time */
+    int64_t start_step; /* of the checkpoint it began from; -1: none */
+    enum reason asked;  /* why it is to end; REASON_NONE: it is not */
+    bool killing;       /* asked to end at once */
+    bool term_sent;     /* the keeper was asked, not only the control page */
+    bool sdk;           /* it has answered a generation: it looks at its control page */
+    bool obeyed;        /* it has answered after it was asked to end */
     bool reached_target;
     bool objective_seen;
-    bool dirty;             /* its trial or summaries have unsaved figures */
+    bool dirty; /* its trial or summaries have unsaved figures */
     bool adopted;
 };
 
@@ -73,26 +73,33 @@ struct run {
     VEC(struct live *) live;
     VEC(struct curve_data) finished_curves; /* of completed trials, for `stop`; minimised */
     int64_t counts[TRIAL_STATES];
-    int64_t best; /* trial number; 0: none */
-    int64_t budget; /* trials to make; INT64_MAX: until the space is exhausted */
-    int64_t mean_run_us; /* of completed trials; 0: none yet */
+    int64_t best;          /* trial number; 0: none */
+    int64_t budget;        /* trials to make; INT64_MAX: until the space is exhausted */
+    int64_t mean_run_us;   /* of completed trials; 0: none yet */
     int64_t since_mono_us; /* experiment.run_us counts up to here */
     int64_t look_us;       /* mono: when the deadline, a wall time, is compared again */
     bool exhausted;
-    bool closing;          /* starts nothing more */
-    bool dirty;            /* its row is to be saved */
+    bool closing;                    /* starts nothing more */
+    bool dirty;                      /* its row is to be saved */
     enum experiment_state end_state; /* what it becomes when nothing of it is live (closing) */
     enum reason end_reason;
     char **envp; /* owned; NULL: the engine's */
     char *code;  /* newest snapshot; NULL: the experiment's */
 };
 
-enum effect_kind { EFFECT_START, EFFECT_ADOPT, EFFECT_STOP, EFFECT_CONTROL, EFFECT_EVENT, EFFECT_CALL };
+enum effect_kind {
+    EFFECT_START,
+    EFFECT_ADOPT,
+    EFFECT_STOP,
+    EFFECT_CONTROL,
+    EFFECT_EVENT,
+    EFFECT_CALL
+};
 struct effect {
     enum effect_kind kind;
-    int64_t id;          /* attempt; EVENT: experiment */
-    bool kill;           /* STOP */
-    char *text;          /* CONTROL, EVENT: JSON; owned */
+    int64_t id;            /* attempt; EVENT: experiment */
+    bool kill;             /* STOP */
+    char *text;            /* CONTROL, EVENT: JSON; owned */
     void (*fn)(void *arg); /* CALL */
     void *arg;
 };
@@ -109,7 +116,7 @@ struct engine {
     struct machine machine;
     struct rng rng;
     VEC(struct run *) runs;
-    struct map live; /* attempt id → struct live */
+    struct map live;   /* attempt id → struct live */
     struct tick *tick; /* being collected; never NULL */
     int64_t next_experiment, next_attempt;
 };

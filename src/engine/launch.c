@@ -59,9 +59,9 @@ static void env_default(struct environment *env, const char *key, const char *va
 /* Everything inherited but what an outer Hone set for an outer trial. */
 static void env_inherit(struct environment *env, char *const *envp)
 {
-    static const char *const ours[] = {"HONE_PARAM", "HONE_METRICS=", "HONE_CONTROL=",
-                                       "HONE_CHECKPOINT", "HONE_ATTEMPT", "HONE_TRIAL=",
-                                       "HONE_EXPERIMENT="};
+    static const char *const ours[] = {
+        "HONE_PARAM",   "HONE_METRICS=", "HONE_CONTROL=",   "HONE_CHECKPOINT",
+        "HONE_ATTEMPT", "HONE_TRIAL=",   "HONE_EXPERIMENT="};
     for (; envp && *envp; envp++) {
         bool outer = false;
         for (size_t i = 0; i < ARRAY_LEN(ours); i++)
@@ -108,8 +108,8 @@ static void env_manners(struct environment *env, const struct live *live)
     if (engine->python_path) {
         char **old = env_find(env, "PYTHONPATH", strlen("PYTHONPATH"));
         const char *before = old ? *old + strlen("PYTHONPATH=") : "";
-        env_put(env, xasprintf("PYTHONPATH=%s%s%s", before, *before ? ":" : "",
-                               engine->python_path));
+        env_put(env,
+                xasprintf("PYTHONPATH=%s%s%s", before, *before ? ":" : "", engine->python_path));
     }
 }
 
@@ -209,8 +209,7 @@ void launch_send(struct live *live, enum agent_command_kind kind)
     const struct attempt *attempt = &live->attempt;
     autofree(mem) char *dir =
         attempt_dir(engine->home, attempt->experiment, attempt->trial, attempt->number);
-    autofree(mem) char *attempt_id =
-        xasprintf("%s-%lld", engine->home_id, (long long)attempt->id);
+    autofree(mem) char *attempt_id = xasprintf("%s-%lld", engine->home_id, (long long)attempt->id);
     autofree(mem) char *checkpoints =
         checkpoint_dir(engine->home, attempt->experiment, attempt->trial);
     autofree(mem) char *checkpoint = NULL;

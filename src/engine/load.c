@@ -83,10 +83,10 @@ static int load_attempt(const struct attempt *row, void *arg)
     live->sent_mono_us = context->now.mono_us;
     live->started_mono_us -= MAX(0, context->now.wall_us - attempt.started_us);
     retake(live);
-    engine_effect(run->engine, (struct effect){.kind = attempt.state == ATTEMPT_STARTING
-                                                           ? EFFECT_START
-                                                           : EFFECT_ADOPT,
-                                               .id = attempt.id});
+    engine_effect(
+        run->engine,
+        (struct effect){.kind = attempt.state == ATTEMPT_STARTING ? EFFECT_START : EFFECT_ADOPT,
+                        .id = attempt.id});
     if (live->asked != REASON_NONE)
         engine_effect(run->engine, (struct effect){.kind = EFFECT_STOP, .id = attempt.id});
     return 0;
@@ -104,7 +104,8 @@ static void load_curves(struct run *run)
         struct curve_data curve = {0};
         if (run->trials.at[i].state != TRIAL_COMPLETED)
             continue;
-        if (series_read(run->engine->home, &run->spec, &run->trials.at[i], metric, &set, NULL) == 0 &&
+        if (series_read(run->engine->home, &run->spec, &run->trials.at[i], metric, &set, NULL) ==
+                0 &&
             set.series.len)
             vec_foreach (point, &set.series.at[0].points)
                 if (isfinite(point->value)) {
@@ -130,8 +131,8 @@ static int load_search(struct run *run, struct err *err)
 {
     if (!run->search || !run->experiment.search_state)
         return 0;
-    return search_load(run->search, run->experiment.search_state,
-                       run->experiment.search_state_size, err);
+    return search_load(run->search, run->experiment.search_state, run->experiment.search_state_size,
+                       err);
 }
 
 static int load_rows(struct run *run, struct store *store, struct now now, struct err *err)

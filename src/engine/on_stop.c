@@ -31,8 +31,9 @@ static void send_stop(struct live *live, struct now now)
 {
     live->term_sent = true;
     live->sent_mono_us = now.mono_us + live->run->spec.grace_us;
-    engine_effect(live->run->engine,
-                  (struct effect){.kind = EFFECT_STOP, .id = live->attempt.id, .kill = live->killing});
+    engine_effect(
+        live->run->engine,
+        (struct effect){.kind = EFFECT_STOP, .id = live->attempt.id, .kill = live->killing});
 }
 
 void live_ask(struct live *live, enum reason why, bool kill, struct now now)

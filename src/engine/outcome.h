@@ -11,14 +11,14 @@
 /* What is known when an attempt has ended. */
 struct attempt_facts {
     const struct ending *ending;
-    enum reason asked;     /* why we asked it to end; REASON_NONE: we did not */
-    bool obeyed;           /* it answered our request before it ended */
-    bool reached_target;   /* it is the one that reached objective.target */
-    bool has_value;        /* the objective was reported, or there is none */
-    bool new_checkpoint;   /* there is a newer checkpoint than the one it started from */
-    int64_t retries;       /* made so far */
+    enum reason asked;   /* why we asked it to end; REASON_NONE: we did not */
+    bool obeyed;         /* it answered our request before it ended */
+    bool reached_target; /* it is the one that reached objective.target */
+    bool has_value;      /* the objective was reported, or there is none */
+    bool new_checkpoint; /* there is a newer checkpoint than the one it started from */
+    int64_t retries;     /* made so far */
     int64_t retries_allowed;
-    bool code_listed;      /* its exit status is listed under retry: */
+    bool code_listed; /* its exit status is listed under retry: */
 };
 
 enum verdict {

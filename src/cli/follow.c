@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * follow.c — the loop under `run`, `resume` and `attach`.
+ *
+ * Ctrl-C once: start nothing more and ask for checkpoints; twice: kill. A terminal that goes away
+ * changes nothing: SIGHUP and broken pipes are ignored, and the work goes on.
+ */
+#include "cli/follow.h"
+#include "base/log.h"
+#include "cli/summary.h"
+#include "cli/view.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+struct follow {
+    struct cmd_call *call;
+    struct follow_options options;
+    uv_loop_t loop;
+    uv_signal_t interrupt, terminate;
+    struct session *session;
+    struct view *view; /* NULL: --json, quiet */
+    int64_t id;
+    int interrupts;
+    bool done, left, failed;
+    char *final; /* the "finished" event */
+};
+
+struct session *follow_session(struct follow *follow)
+{
+    return follow->session;
+}
+
+static void say(struct follow *follow, const char *line)
+{
+    if (follow->view)
+        view_say(follow->view, line);
+    else if (!follow->options.quiet && !follow->call->json)
+        fprintf(stderr, "%s\n", line);
+}
+
+static void sink(enum log_level level, const char *line, void *arg)
+{
+    struct follow *follow = arg;
+    (void)level;
+    if (follow->view) {
+        autofree(mem) char *whole = xasprintf("hone: %s", line);
+        view_say(follow->view, whole);
+    } else {
+        fprintf(stderr, "hone: %s\n", line);
+    }
+}
+
+static void on_event(const char *json, void *arg)
+{
+    struct follow *follow = arg;
+    autofree(json) json_t *event = NULL;
+    autorelease(str) struct str line = STR_INIT;
+
+    if (json_parse(json, strlen(json), &event, NULL) < 0)
+        return;
+    if (str_eq(json_get_text(event, "event", ""), "finished")) {
+        free(follow->final);
+        follow->final = xstrdup(json);
+        follow->done = true;
+        uv_stop(&follow->loop);
+    }
+    if (follow->call->json && !follow->options.quiet) {
+        puts(json);
+        fflush(stdout);
+    } else if (!follow->done && view_event_line(event, &line)) {
+        say(follow, line.s);
+    }
+}
+
+static void on_live(const char *json, void *arg)
+{
+    struct follow *follow = arg;
+    autofree(json) json_t *document = NULL;
+    if (follow->view && json_parse(json, strlen(json), &document, NULL) == 0)
+        view_update(follow->view, document);
+}
+
+static void on_failure(const struct err *err, void *arg)
+{
+    struct follow *follow = arg;
+    log_error("%s", err_text(err));
+    follow->failed = true;
+    uv_stop(&follow->loop);
+}
+
+static void on_signal(uv_signal_t *signal, int number)
+{
+    struct follow *follow = signal->data;
+    autorelease(err) struct err err = ERR_INIT;
+    (void)number;
+
+    if (follow->options.join_only || !follow->id) {
+        follow->left = true;
+        uv_stop(&follow->loop);
+        return;
+    }
+    follow->interrupts++;
+    say(follow, follow->interrupts == 1
+                    ? "stopping: nothing more starts, running trials are asked for a checkpoint "
+                      "(Ctrl-C again kills them)"
+                    : "killing the running trials");
+    if (session_stop(follow->session, follow->id,
+                     follow->interrupts == 1 ? STOP_INTERRUPT : STOP_KILL, &err) < 0 &&
+        err.code != ENOENT)
+        on_failure(&err, follow);
+}
+
+static void start_signal(struct follow *follow, uv_signal_t *handle, int number)
+{
+    uv_signal_init(&follow->loop, handle);
+    handle->data = follow;
+    uv_signal_start(handle, on_signal, number);
+}
+
+int follow_open(struct cmd_call *call, const struct follow_options *options, struct follow **ret)
+{
+    struct follow *follow = xcalloc(1, sizeof(*follow));
+    autorelease(err) struct err err = ERR_INIT;
+
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    follow->call = call;
+    follow->options = *options;
+    uv_loop_init(&follow->loop);
+    start_signal(follow, &follow->interrupt, SIGINT);
+    start_signal(follow, &follow->terminate, SIGTERM);
+    struct session_options session = {
+        .home = call->home,
+        .join_only = options->join_only,
+        .go_on = options->go_on,
+        .on_event = on_event,
+        .on_live = on_live,
+        .on_failure = on_failure,
+        .arg = follow,
+    };
+    if (session_open(&follow->loop, &session, &follow->session, &err) < 0) {
+        int code = cmd_fail(call, CMD_FAILED, &err);
+        follow_close(follow);
+        return code;
+    }
+    if (!call->json && !options->quiet)
+        follow->view = view_new(STDOUT_FILENO, call->colour);
+    log_set_sink(sink, follow);
+    *ret = follow;
+    return 0;
+}
+
+void follow_close(struct follow *follow)
+{
+    log_set_sink(NULL, NULL);
+    if (follow->view)
+        view_free(follow->view);
+    if (follow->session)
+        session_close(follow->session);
+    uv_close((uv_handle_t *)&follow->interrupt, NULL);
+    uv_close((uv_handle_t *)&follow->terminate, NULL);
+    uv_run(&follow->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&follow->loop);
+    free(follow->final);
+    free(follow);
+}
+
+static int exit_code(const json_t *final)
+{
+    const char *state = json_get_text(final, "state", "");
+    int64_t completed = json_get_int(json_object_get(final, "trials"), "completed", 0);
+
+    if (str_eq(state, "interrupted"))
+        return CMD_INTERRUPTED;
+    return completed > 0 && !str_eq(state, "failed") ? CMD_OK : CMD_FAILED;
+}
+
+int follow_run(struct follow *follow, int64_t id)
+{
+    struct cmd_call *call = follow->call;
+    autofree(json) json_t *final = NULL;
+    int code = CMD_FAILED;
+
+    follow->id = id;
+    if (!follow->done && !follow->failed)
+        uv_run(&follow->loop, UV_RUN_DEFAULT);
+    if (follow->view)
+        view_clear(follow->view);
+    if (follow->final && json_parse(follow->final, strlen(follow->final), &final, NULL) == 0)
+        code = exit_code(final);
+    else if (follow->left)
+        code = CMD_OK;
+    bool summary = final && !call->json && !follow->options.quiet && !follow->options.no_summary;
+    follow_close(follow);
+    if (summary)
+        summary_print(call, final);
+    return code;
+}

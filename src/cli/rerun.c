@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rerun.c — hone rerun: repeat a trial exactly: same parameters, command and seeds, in a checkout
+ * of the code it ran with. A new experiment of one trial that remembers where it came from.
+ */
+#include "cli/find.h"
+#include "cli/follow.h"
+#include "cli/prepare.h"
+
+#include <errno.h>
+
+static int note_code(const struct attempt *attempt, void *arg)
+{
+    char **code = arg;
+    if (attempt->code) {
+        free(*code);
+        *code = xstrdup(attempt->code);
+    }
+    return 0;
+}
+
+/* The code of its last attempt. */
+static char *code_of(struct store *store, const struct target *target)
+{
+    const struct experiment *experiment = &target->experiment.experiment;
+    char *code = experiment->code ? xstrdup(experiment->code) : NULL;
+    store_attempts(store, experiment->id, target->trial.trial.number, false, note_code, &code,
+                   NULL);
+    return code;
+}
+
+static int submit(struct cmd_call *call, struct target *target, const char *code)
+{
+    struct follow_options how = {0};
+    struct follow *follow = NULL;
+    autorelease(err) struct err err = ERR_INIT;
+    struct prepared prepared;
+    int64_t id = 0;
+
+    free(target->spec.code);
+    target->spec.code = NULL; /* it runs in a checkout, and that is its record */
+    if (code && prepare_checkout(call->home, code, &target->spec, &err) < 0)
+        return cmd_fail(call, CMD_FAILED, &err);
+    if (program_check(&target->spec, &err) < 0 || prepare(call, &target->spec, &prepared, &err) < 0)
+        return cmd_fail(call, CMD_FAILED, &err);
+    struct submission submission = prepared_submission(&prepared, &target->spec);
+    submission.code = code;
+    submission.point = target->trial.trial.point;
+    submission.rerun_of_experiment = target->trial.trial.experiment;
+    submission.rerun_of_trial = target->trial.trial.number;
+    int exit_code = follow_open(call, &how, &follow);
+    if (exit_code == 0) {
+        if (session_submit(follow_session(follow), &submission, &id, &err) < 0) {
+            follow_close(follow);
+            exit_code = cmd_fail(call, CMD_FAILED, &err);
+        } else {
+            exit_code = follow_run(follow, id);
+        }
+    }
+    prepared_release(&prepared);
+    return exit_code;
+}
+
+static int run(struct cmd_call *call)
+{
+    autofree(store) struct store *store = NULL;
+    autorelease(err) struct err err = ERR_INIT;
+    struct target target;
+    int code;
+
+    if (store_open_read(call->home, &store, &err) < 0)
+        return cmd_fail(call, CMD_FAILED, &err);
+    if (target_find(store, call->args[0], FIND_TRIAL, &target, &err) < 0) {
+        code = cmd_fail(call, CMD_FAILED, &err);
+    } else {
+        autofree(mem) char *sha256 = code_of(store, &target);
+        code = submit(call, &target, sha256);
+    }
+    target_release(&target);
+    return code;
+}
+
+const struct cmd cmd_rerun = {
+    .name = "rerun",
+    .args = "TRIAL",
+    .help = "repeat a trial exactly: same parameters, same code",
+    .details = "Runs in a checkout of the code that the trial ran with, as a new experiment of one "
+               "trial. 'hone diff' compares the two.",
+    .min_args = 1,
+    .max_args = 1,
+    .run = run,
+};

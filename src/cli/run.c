@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.c — hone run: read a spec, submit it, stay until it ends.
+ */
+#include "cli/detach.h"
+#include "cli/follow.h"
+#include "cli/overrides.h"
+#include "cli/prepare.h"
+
+#include <errno.h>
+
+static const struct cmd_option options[] = {
+    OVERRIDE_OPTIONS,
+    {"detach", 'd', NULL, "start it in the background and return"},
+    {NULL, 0, NULL, NULL},
+};
+
+/* Wrong specs are wrong usage; everything else that fails is a failure. */
+static int read_spec(struct cmd_call *call, struct spec *spec)
+{
+    autorelease(err) struct err err = ERR_INIT;
+    autorelease(str) struct str notes = STR_INIT;
+    struct spec_overrides overrides;
+
+    overrides_read(call, &overrides);
+    int r = spec_load(call->n_args ? call->args[0] : NULL, &overrides, spec, &notes, &err);
+    spec_overrides_release(&overrides);
+    if (r >= 0)
+        r = program_check(spec, &err);
+    if (notes.len)
+        fputs(notes.s, stderr);
+    return r < 0 ? cmd_fail(call, CMD_USAGE, &err) : 0;
+}
+
+static int submit_and_follow(struct cmd_call *call, struct spec *spec,
+                             const struct prepared *prepared, struct detach *detach)
+{
+    struct follow_options how = {.quiet = detach != NULL};
+    struct submission submission = prepared_submission(prepared, spec);
+    struct follow *follow = NULL;
+    autorelease(err) struct err err = ERR_INIT;
+    int64_t id = 0;
+    int code = follow_open(call, &how, &follow);
+
+    if (code)
+        return code;
+    int r = session_submit(follow_session(follow), &submission, &id, &err);
+    if (r < 0) {
+        follow_close(follow);
+        return cmd_fail(call, r == -EINVAL || r == -ERANGE ? CMD_USAGE : CMD_FAILED, &err);
+    }
+    if (detach)
+        detach_ready(detach, id);
+    return follow_run(follow, id);
+}
+
+static int run_prepared(struct cmd_call *call, struct spec *spec)
+{
+    struct prepared prepared;
+    autorelease(err) struct err err = ERR_INIT;
+    struct detach detach, *background = NULL;
+    int code = 0;
+
+    if (prepare(call, spec, &prepared, &err) < 0) {
+        prepared_release(&prepared);
+        return cmd_fail(call, CMD_FAILED, &err);
+    }
+    if (cmd_flag(call, "detach")) {
+        if (detach_fork(call, &detach, &code)) {
+            prepared_release(&prepared);
+            return code; /* the terminal's side */
+        }
+        background = &detach;
+    }
+    code = submit_and_follow(call, spec, &prepared, background);
+    prepared_release(&prepared);
+    return code;
+}
+
+static int run(struct cmd_call *call)
+{
+    autorelease(spec) struct spec spec;
+
+    if (call->n_args == 0 && call->n_rest == 0)
+        return cmd_usage(call, "name a spec file, or give the program after --");
+    spec_init(&spec);
+    int code = read_spec(call, &spec);
+    return code ? code : run_prepared(call, &spec);
+}
+
+const struct cmd cmd_run = {
+    .name = "run",
+    .args = "[FILE] [-- COMMAND]",
+    .help = "run an experiment: trials side by side, the best settings at the end",
+    .details = "FILE is a spec (docs/spec.md), or mlframework's parameters.yml, or PipeTune's "
+               "pipetune.conf. Without a file: hone run --param lr=0.001..0.1:log --minimize loss "
+               "-- python3 train.py\n\n"
+               "Ctrl-C once asks running trials for a checkpoint and ends; 'hone resume' goes on. "
+               "Twice kills them. If another hone works in this home, the experiment joins it.\n\n"
+               "Exit status: 0 finished as asked; 1 no trial completed, or the engine failed; 2 "
+               "wrong usage or spec; 130 interrupted, can be resumed.",
+    .min_args = 0,
+    .max_args = 1,
+    .options = options,
+    .run = run,
+};

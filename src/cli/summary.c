@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * summary.c — an experiment summed up for people when it ends.
+ */
+#include "cli/summary.h"
+#include "base/clock.h"
+#include "cli/find.h"
+#include "cli/output.h"
+#include "cli/table.h"
+#include "search/importance.h"
+
+#include <math.h>
+
+#define BEST_SHOWN 5
+
+struct summary_print {
+    const struct cmd_call *call;
+    struct store *store;
+    struct target *target;
+    VEC(double) points, values;
+    struct table table;
+    size_t shown;
+};
+
+static int collect(const struct trial_row *row, void *arg)
+{
+    struct summary_print *print = arg;
+    if (row->trial.state != TRIAL_COMPLETED || !isfinite(row->trial.value))
+        return 0;
+    for (size_t i = 0; i < row->ndim; i++)
+        vec_push(&print->points, row->trial.point[i]);
+    vec_push(&print->values, row->trial.value);
+    return 0;
+}
+
+static int add_best(const struct trial_row *row, void *arg)
+{
+    struct summary_print *print = arg;
+    autorelease(str) struct str words = STR_INIT, time = STR_INIT;
+
+    space_words(&print->target->spec.space, row->trial.point, &words);
+    str_add_duration(&time, row->trial.run_us);
+    table_addf(&print->table, BOLD, "%lld.%lld", (long long)row->trial.experiment,
+               (long long)row->trial.number);
+    table_number(&print->table, print->shown == 0 ? GREEN : PLAIN, row->trial.value);
+    table_add(&print->table, PLAIN, time.s);
+    table_add(&print->table, PLAIN, words.s);
+    print->shown++;
+    return 0;
+}
+
+static void print_best(struct summary_print *print)
+{
+    const struct spec *spec = &print->target->spec;
+    struct trial_query query = {.experiment = print->target->experiment.experiment.id,
+                                .order = ORDER_BEST,
+                                .goal = spec->objective.goal,
+                                .limit = BEST_SHOWN};
+
+    if (!spec->objective.metric)
+        return;
+    table_column(&print->table, "trial", COLUMN_RIGHT);
+    table_column(&print->table, spec->objective.metric, COLUMN_RIGHT);
+    table_column(&print->table, "time", COLUMN_RIGHT);
+    table_column(&print->table, "parameters", COLUMN_SHRINK);
+    store_trials(print->store, &query, add_best, print, NULL);
+    if (!print->shown)
+        return;
+    printf("\nbest trials\n");
+    table_print(&print->table, stdout, print->call->colour, terminal_width());
+}
+
+struct share {
+    const char *name;
+    double share;
+};
+
+static int by_share(const void *a, const void *b)
+{
+    double x = ((const struct share *)a)->share, y = ((const struct share *)b)->share;
+    return (x < y) - (x > y);
+}
+
+static void print_importance(struct summary_print *print)
+{
+    const struct space *space = &print->target->spec.space;
+    struct trial_query query = {.experiment = print->target->experiment.experiment.id,
+                                .bare = true};
+    autofree(mem) double *shares = xcalloc(space->n, sizeof(*shares));
+    autofree(mem) struct share *rows = xcalloc(space->n, sizeof(*rows));
+
+    store_trials(print->store, &query, collect, print, NULL);
+    if (importance(space, print->points.at, print->values.at, print->values.len, shares) < 0)
+        return;
+    for (size_t i = 0; i < space->n; i++)
+        rows[i] = (struct share){space->params[i].name, shares[i]};
+    qsort(rows, space->n, sizeof(*rows), by_share);
+    if (!space->n || rows[0].share < 0.02)
+        return;
+    printf("\nwhat mattered (share of the spread that each explains alone)\n");
+    for (size_t i = 0; i < space->n && i < 6 && rows[i].share >= 0.02; i++) {
+        printf("  %-14s ", rows[i].name);
+        for (int k = 0; k < (int)(rows[i].share * 20 + 0.5); k++)
+            fputs("█", stdout);
+        printf(" %.0f%%\n", rows[i].share * 100);
+    }
+}
+
+static void print_head(const struct json_t *final)
+{
+    const json_t *trials = json_object_get(final, "trials");
+    const char *state = json_get_text(final, "state", ""),
+               *reason = json_get_text(final, "reason", "");
+    enum reason why = REASON_NONE;
+
+    reason_parse(reason, &why);
+    printf("experiment %lld '%s' %s", (long long)json_get_int(final, "experiment", 0),
+           json_get_text(final, "name", ""), state);
+    if (why != REASON_NONE && !str_eq(state, "interrupted"))
+        printf(" (%s)", reason_help(why));
+    printf(": %lld completed", (long long)json_get_int(trials, "completed", 0));
+    if (json_get_int(trials, "stopped", 0))
+        printf(", %lld stopped", (long long)json_get_int(trials, "stopped", 0));
+    if (json_get_int(trials, "failed", 0))
+        printf(", %lld failed", (long long)json_get_int(trials, "failed", 0));
+    printf("\n");
+    if (json_get_text(final, "error", NULL))
+        printf("  %s\n", json_get_text(final, "error", ""));
+}
+
+static void print_next(const struct cmd_call *call, const json_t *final)
+{
+    long long id = json_get_int(final, "experiment", 0);
+    const char *state = json_get_text(final, "state", "");
+    const char *best = json_get_text(json_object_get(final, "best"), "trial", NULL);
+
+    printf("\nresults are in %s\n", call->home);
+    if (str_eq(state, "interrupted")) {
+        printf("next: hone resume %lld\n", id);
+        return;
+    }
+    printf("next: hone ls %lld", id);
+    if (best)
+        printf(" · hone show %s · hone export %lld --csv", best, id);
+    else
+        printf(" · hone logs %lld.1", id);
+    printf("\n");
+}
+
+void summary_print(const struct cmd_call *call, const json_t *final)
+{
+    autofree(store) struct store *store = NULL;
+    struct target target;
+    struct summary_print print = {.call = call, .target = &target};
+    autofree(mem) char *ref = xasprintf("%lld", (long long)json_get_int(final, "experiment", 0));
+
+    print_head(final);
+    if (store_open_read(call->home, &store, NULL) == 0) {
+        print.store = store;
+        if (target_find(store, ref, FIND_EXPERIMENT, &target, NULL) == 0) {
+            print_best(&print);
+            if (target.spec.objective.metric)
+                print_importance(&print);
+        }
+        target_release(&target);
+    }
+    table_release(&print.table);
+    vec_release(&print.points);
+    vec_release(&print.values);
+    print_next(call, final);
+}
