@@ -12,10 +12,11 @@
 
 /* Changes made on the command line, applied over the file before it is checked. */
 struct spec_overrides {
-    VEC(char *) set;      /* "search.parallel=4": any key of the spec, value in YAML */
-    VEC(char *) fix;      /* -p "lr=0.1": give a parameter one value */
-    VEC(char *) param;    /* --param "lr=0.001..0.1:log", "batch=32,64,128", "layers=1..4:int",
-                             "seed=7", "epochs=5..20..5": add or replace a parameter */
+    VEC(char *) set; /* "search.parallel=4": any key of the spec, value in YAML */
+    VEC(char *) fix; /* -p "lr=0.1": give a parameter one value */
+    VEC(char *)
+    param; /* --param "lr=0.001..0.1:log", "batch=32,64,128", "layers=1..4:int",
+              "seed=7", "epochs=5..20..5": add or replace a parameter */
     const char *const *command; /* words after --, NULL: none */
     size_t n_command;
     int64_t now_us; /* wall: resolves limits.deadline */

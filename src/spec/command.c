@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command.c — a point of the space to the words and variables a program is started with.
+ *
+ * In the command, {name} becomes the value of a known parameter and {checkpoint} the newest
+ * checkpoint; {{ and }} are literal braces; any other brace stays as it is, so JSON and shell code
+ * in a command are safe. An inactive parameter is not passed: the word "{name}" goes away together
+ * with an option word before it, and so does a word like --x={name}.
+ */
+#include "spec/parse.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+
+struct filler {
+    const struct spec *spec;
+    const double *point;
+    const char *checkpoint;
+    bool *used; /* parameters that the command names */
+};
+
+enum fill { FILL_OK, FILL_INACTIVE /* names an inactive parameter */ };
+
+/* The parameter named by "{name}" at p, -1 if none; *ret_n is the length with braces. */
+static ptrdiff_t find_braced(const struct filler *f, const char *p, size_t *ret_n)
+{
+    const char *end = strchr(p, '}');
+
+    if (!end)
+        return -1;
+    autofree(mem) char *name = xstrndup(p + 1, (size_t)(end - p - 1));
+    *ret_n = (size_t)(end - p) + 1;
+    if (str_eq(name, "checkpoint"))
+        return (ptrdiff_t)f->spec->space.n;
+    return space_find(&f->spec->space, name);
+}
+
+static enum fill fill_braced(const struct filler *f, size_t i, struct str *to)
+{
+    if (i == f->spec->space.n) {
+        str_add(to, f->checkpoint ? f->checkpoint : "");
+        return FILL_OK;
+    }
+    f->used[i] = true;
+    if (isnan(f->point[i]))
+        return FILL_INACTIVE;
+    param_text(&f->spec->space.params[i], f->point[i], to);
+    return FILL_OK;
+}
+
+static enum fill fill_word(const struct filler *f, const char *word, struct str *to)
+{
+    enum fill result = FILL_OK;
+    size_t n;
+
+    for (const char *p = word; *p;) {
+        if ((p[0] == '{' && p[1] == '{') || (p[0] == '}' && p[1] == '}')) {
+            str_add_char(to, *p);
+            p += 2;
+            continue;
+        }
+        ptrdiff_t i = *p == '{' ? find_braced(f, p, &n) : -1;
+        if (i < 0) {
+            str_add_char(to, *p++);
+            continue;
+        }
+        if (fill_braced(f, (size_t)i, to) == FILL_INACTIVE)
+            result = FILL_INACTIVE;
+        p += n;
+    }
+    return result;
+}
+
+/* Is the word nothing but one {name}? */
+static bool is_only_braces(const char *word)
+{
+    size_t n = strlen(word);
+    return n > 2 && word[0] == '{' && strcspn(word, "}") == n - 1;
+}
+
+static void add_command_word(const struct filler *f, const char *word, bool first,
+                             struct command_line *ret)
+{
+    struct str filled = STR_INIT;
+    enum fill fill = fill_word(f, word, &filled);
+
+    if (first || fill == FILL_OK || !(is_only_braces(word) || word[0] == '-')) {
+        vec_push(&ret->argv, str_take(&filled));
+        return;
+    }
+    str_release(&filled);
+    if (!is_only_braces(word) || ret->argv.len < 2)
+        return;
+    const char *before = *vec_last(&ret->argv);
+    if (before[0] == '-' && !strchr(before, '='))
+        free(ret->argv.at[--ret->argv.len]);
+}
+
+static void add_argument(const struct spec *spec, const struct param *param, double x,
+                         struct command_line *ret)
+{
+    bool is_bool = param->type == PARAM_CHOICE && param->choices[(size_t)x].kind == VALUE_BOOL;
+    struct str word = STR_INIT;
+
+    if (is_bool && !spec->flags_value && param->choices[(size_t)x].number == 0)
+        return;
+    str_addf(&word, "--%s", param->name);
+    if (!is_bool || spec->flags_value) {
+        str_add_char(&word, '=');
+        param_text(param, x, &word);
+    }
+    vec_push(&ret->argv, str_take(&word));
+}
+
+static void add_variable(const struct param *param, double x, struct command_line *ret)
+{
+    struct str entry = STR_INIT;
+
+    str_add(&entry, "HONE_PARAM_");
+    for (const char *p = param->name; *p; p++)
+        str_add_char(&entry, (char)(isalnum((unsigned char)*p) ? toupper((unsigned char)*p) : '_'));
+    str_add_char(&entry, '=');
+    param_text(param, x, &entry);
+    vec_push(&ret->env, str_take(&entry));
+}
+
+int spec_command_line(const struct spec *spec, const double *point, const char *checkpoint,
+                      struct command_line *ret, struct err *err)
+{
+    autofree(mem) bool *used = xcalloc(spec->space.n, sizeof(*used));
+    struct filler filler = {spec, point, checkpoint, used};
+
+    if (spec->command.len == 0)
+        return err_set(err, EINVAL, "no program to run");
+    for (size_t i = 0; i < spec->command.len; i++)
+        add_command_word(&filler, spec->command.at[i], i == 0, ret);
+    for (size_t i = 0; i < spec->env.len; i++)
+        vec_push(&ret->env, xasprintf("%s=%s", spec->env.at[i].key, spec->env.at[i].value));
+    for (size_t i = 0; i < spec->space.n; i++) {
+        if (used[i] || isnan(point[i]))
+            continue;
+        if (spec->pass == PASS_ARGS)
+            add_argument(spec, &spec->space.params[i], point[i], ret);
+        else if (spec->pass == PASS_ENV)
+            add_variable(&spec->space.params[i], point[i], ret);
+    }
+    return 0;
+}
+
+void command_line_release(struct command_line *line)
+{
+    vec_foreach (word, &line->argv)
+        free(*word);
+    vec_foreach (entry, &line->env)
+        free(*entry);
+    vec_release(&line->argv);
+    vec_release(&line->env);
+}

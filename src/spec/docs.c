@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * docs.c — docs/spec.md from the option table, and the starting spec of `hone init`.
+ */
+#include "base/shell.h"
+#include "spec/reader.h"
+
+static const char head[] =
+    "# The spec\n"
+    "\n"
+    "One YAML (or JSON) file is one experiment. This page is made from the option table\n"
+    "(`src/spec/options.c`). `hone check FILE` reads a spec and shows what it would run; `hone "
+    "init`\n"
+    "writes one to start from.\n"
+    "\n"
+    "```yaml\n"
+    "name: fashion-cnn\n"
+    "command: python3 train.py\n"
+    "params:\n"
+    "  lr: {min: 1e-4, max: 1e-1, scale: log}\n"
+    "  batch: [32, 64, 128, 256]\n"
+    "  optimizer: [sgd, adam]\n"
+    "  momentum: {min: 0.0, max: 0.99, when: {optimizer: sgd}}\n"
+    "objective: {metric: val_acc, goal: maximize}\n"
+    "search: {trials: 64}\n"
+    "limits: {time: 2h}\n"
+    "```\n"
+    "\n"
+    "## Keys\n"
+    "\n"
+    "| key | value | default | what it does |\n"
+    "|---|---|---|---|\n";
+
+static const char tail[] =
+    "\n"
+    "## Parameters\n"
+    "\n"
+    "| form | meaning |\n"
+    "|---|---|\n"
+    "| `seed: 7` | a constant |\n"
+    "| `batch: [32, 64]`, `{values: [32, 64]}` | choices, passed exactly as written; a list of "
+    "numbers is ordered |\n"
+    "| `lr: {min: 1e-4, max: 1e-1, scale: log}` | a number between bounds, both included. `scale` "
+    "is linear or log. `step` allows only min, min + step, … |\n"
+    "| `layers: {min: 1, max: 4, type: int}` | whole numbers. Without `type` a parameter is int if "
+    "min, max (and step) are written as whole numbers and the scale is not log; else float |\n"
+    "| `epochs: {range: [5, 20, 5]}` | 5, 10, 15: from the start, by the step (1 if left out), "
+    "without the end. Decimals stay exact |\n"
+    "| `momentum: {…, when: {optimizer: sgd}}` | only where the other parameter has this value, or "
+    "one of a list; else it is not passed. The other may stand earlier or later |\n"
+    "\n"
+    "Names are letters, digits, `_`, `-` and `.`, beginning with a letter or `_`. Quoted values "
+    "are "
+    "texts.\n"
+    "\n"
+    "In the command, `{name}` is replaced for known parameters, `{checkpoint}` by the newest "
+    "checkpoint of the trial (empty at first); `{{` and `}}` are literal braces. A word that is "
+    "only "
+    "`{name}` of an inactive parameter goes away, with the option word before it; so does "
+    "`--x={name}`. Parameters that the command does not name are passed as `pass` says.\n"
+    "\n"
+    "## Metrics\n"
+    "\n"
+    "`name: 0.5`, `name=0.5`, progress bars and JSON lines are recognised by themselves. For other "
+    "output:\n"
+    "\n"
+    "```yaml\n"
+    "metrics: {val_loss: 'validation loss is ([0-9.]+)'}      # metric: pattern with a group\n"
+    "```\n"
+    "```yaml\n"
+    "metrics: ['epoch (?<epoch>\\d+) loss (?<loss>\\S+)']        # named groups\n"
+    "```\n"
+    "```yaml\n"
+    "metrics: {only: true, patterns: {loss: 'loss ([0-9.]+)'}}  # nothing else is recognised\n"
+    "```\n"
+    "\n"
+    "## Units\n"
+    "\n"
+    "- times: `90` (seconds), `90s`, `1.5h`, `2h30m`, `10 min`, `3d`, `250ms`\n"
+    "- sizes: `2G`, `2GiB`, `512 MB`, `4096`; K, M, G, T are powers of 1024, with or without B "
+    "or iB\n"
+    "- percentages, where a number is wanted: `93%` is 0.93\n"
+    "\n"
+    "## On the command line\n"
+    "\n"
+    "- `--set search.parallel=4`: any key, the value in YAML\n"
+    "- `-p lr=0.1`: give a parameter of the spec one value\n"
+    "- `--param lr=0.001..0.1:log`, `--param batch=32,64`, `--param layers=1..4:int`, "
+    "`--param epochs=5..20..5`, `--param seed=7`: add or replace a parameter\n"
+    "- `hone run --param lr=0.001..0.1:log -- python3 train.py`: without a file\n"
+    "\n"
+    "## Older formats\n"
+    "\n"
+    "mlframework's `parameters.yml` (`hone run parameters.yml -- python3 train.py`): every "
+    "combination is a trial; scalars, lists, `!!python/tuple [start, end, step]`, true as a bare "
+    "flag, false as nothing. PipeTune's `pipetune.conf` with its BigDL application file: becomes a "
+    "`spark-submit` command, accuracy is maximised; system parameters take their first value.\n";
+
+static void add_value_form(const struct option *option, struct str *to)
+{
+    autorelease(str) struct str words = STR_INIT;
+
+    if (option->words)
+        option_list_words(option, &words);
+    if (option->words)
+        str_add(to, words.s);
+    else if (option->type == OPTION_DURATION)
+        str_addf(to, "a time%s", option->zero ? " or none" : "");
+    else if (option->type == OPTION_SIZE)
+        str_addf(to, "a size%s", option->zero ? " or none" : "");
+    else if (option->type == OPTION_BOOL)
+        str_add(to, "true or false");
+    else
+        str_add(to, option->form);
+}
+
+static void add_row(const struct option *option, struct str *to)
+{
+    str_addf(to, "| `%s` | ", option->path);
+    add_value_form(option, to);
+    str_add(to, " | ");
+    if (option->fallback)
+        str_addf(to, "`%s`", option->fallback);
+    str_addf(to, " | %s |\n", option->help);
+}
+
+static void add_later(struct str *to)
+{
+    const char *gap = "";
+
+    str_add(to, "\nRecognised, but not available yet: ");
+    for (size_t i = 0; i < n_options; i++) {
+        if (options[i].type == OPTION_LATER) {
+            str_addf(to, "%s`%s`", gap, options[i].path);
+            gap = ", ";
+        }
+        for (const struct option_word *word = options[i].words; word && word->word; word++)
+            if (word->later)
+                str_addf(to, "%s`%s: %s`", gap, options[i].path, word->word);
+    }
+    str_add(to, ", `metrics.tensorboard`, `params.NAME.prior`, `objective` as a list.\n");
+}
+
+void spec_docs(struct str *to)
+{
+    str_add(to, head);
+    for (size_t i = 0; i < n_options; i++)
+        if (options[i].type != OPTION_LATER && !options[i].internal)
+            add_row(&options[i], to);
+    add_later(to);
+    str_add(to, tail);
+}
+
+void spec_template(const char *name, const char *command, struct str *to)
+{
+    autofree(mem) char *valid = spec_name_from(name && *name ? name : "experiment");
+    struct json_out quoted = JSON_OUT(to);
+
+    str_addf(
+        to,
+        "# A Hone experiment. `hone check FILE` shows what it would run, `hone run FILE` runs it.\n"
+        "name: %s\n\n"
+        "# Your program, unchanged: parameters are appended as --name=value,\n"
+        "# or put {name} where a value belongs.\n"
+        "command: ",
+        valid);
+    if (command)
+        json_text(&quoted, command);
+    else
+        str_add(to, "python3 train.py");
+    str_add(to, "\n\n"
+                "# What may vary.\n"
+                "params:\n"
+                "  lr: {min: 1e-4, max: 1e-1, scale: log}\n"
+                "  batch: [32, 64, 128]\n"
+                "  # layers: {min: 1, max: 4, type: int}\n"
+                "  # optimizer: [sgd, adam]\n"
+                "  # momentum: {min: 0.0, max: 0.99, when: {optimizer: sgd}}\n"
+                "  # seed: 7\n"
+                "\n"
+                "# What is good. Lines like \"val_loss: 0.41\" in the output are recognised.\n"
+                "objective: {metric: val_loss, goal: minimize}\n"
+                "# metrics: {val_loss: 'validation loss is ([0-9.]+)'}\n"
+                "\n"
+                "search:\n"
+                "  trials: 20\n"
+                "  # parallel: 2\n"
+                "  # stop: median        # end poor trials early\n"
+                "  # seed: 1             # the same settings again\n"
+                "\n"
+                "# limits: {time: 2h, trial_time: 10m}\n"
+                "# resources: {cpus: 1, memory: 2G, gpus: 0}\n");
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * options.c — the table of every key, in the order of docs and canonical JSON. A group's keys
+ * follow it directly.
+ */
+#include "spec/options.h"
+#include "base/suggest.h"
+#include "spec/reader.h"
+
+#define AT(member)                                                                                 \
+    .offset = offsetof(struct spec, member), .size = sizeof(((struct spec *)0)->member)
+
+static const struct option_word pass_words[] = {
+    {"args", PASS_ARGS, false}, {"env", PASS_ENV, false}, {"file", PASS_FILE, false}, {0}};
+static const struct option_word flags_words[] = {{"bare", 0, false}, {"value", 1, false}, {0}};
+static const struct option_word workdir_words[] = {
+    {"spec", WORKDIR_SPEC, false}, {"trial", WORKDIR_TRIAL, false}, {0}};
+static const struct option_word output_words[] = {{"files", 0, false}, {"pty", 1, false}, {0}};
+static const struct option_word goal_words[] = {{"minimize", GOAL_MINIMIZE, false},
+                                                {"maximize", GOAL_MAXIMIZE, false},
+                                                {"min", GOAL_MINIMIZE, false},
+                                                {"max", GOAL_MAXIMIZE, false},
+                                                {0}};
+static const struct option_word algorithm_words[] = {{"auto", 0, false},  {"random", 0, false},
+                                                     {"grid", 0, false},  {"sobol", 0, false},
+                                                     {"bayes", 0, true},  {"forest", 0, true},
+                                                     {"tpe", 0, true},    {"cmaes", 0, true},
+                                                     {"evolve", 0, true}, {0}};
+static const struct option_word stop_words[] = {{"none", 0, false},     {"median", 0, false},
+                                                {"curve", 0, true},     {"asha", 0, true},
+                                                {"hyperband", 0, true}, {0}};
+
+/* clang-format off */
+const struct option options[] = {
+    { .path = "name", .type = OPTION_SPECIAL, .read = read_name, .write = write_name, AT(name),
+      .form = "a name", .help = "Name of the experiment: letters, digits, `_`, `-`; not beginning with a digit or `-`. Default: the file's name, or the program's." },
+    { .path = "description", .type = OPTION_TEXT, AT(description),
+      .form = "a text", .help = "A sentence for people." },
+    { .path = "tags", .type = OPTION_TEXTS, AT(tags),
+      .form = "a list of texts", .help = "Tags of the experiment, as `hone tag` sets them." },
+    { .path = "command", .type = OPTION_SPECIAL, .read = read_command, .write = write_command, AT(command),
+      .form = "a text or a list of words", .help = "The program. A text is split into words by POSIX quoting, without a shell; write `[sh, -c, …]` for one. `{name}` is replaced for known parameters and `{checkpoint}`; `{{` and `}}` are literal braces. May also stand after `--` on the command line." },
+    { .path = "params", .type = OPTION_SPECIAL, .read = read_params, .write = write_params, AT(space),
+      .form = "a mapping of parameters", .help = "The hyperparameters; see below." },
+    { .path = "pass", .type = OPTION_ENUM, .words = pass_words, AT(pass), .fallback = "args",
+      .help = "How parameters that the command does not name reach the program: appended as `--name=value`, as variables `HONE_PARAM_NAME`, or only in the JSON file `$HONE_PARAMS`." },
+    { .path = "flags", .type = OPTION_ENUM, .words = flags_words, AT(flags_value), .fallback = "bare",
+      .help = "How true and false are passed as arguments: bare gives `--name` and nothing, value gives `--name=true` and `--name=false`." },
+    { .path = "env", .type = OPTION_PAIRS, AT(env),
+      .form = "a mapping of names to texts", .help = "Environment variables for the program." },
+    { .path = "workdir", .type = OPTION_ENUM, .words = workdir_words, AT(workdir), .fallback = "spec",
+      .help = "Where the program runs: in the spec's folder, or in the trial's own folder (for programs that write fixed file names)." },
+    { .path = "output", .type = OPTION_ENUM, .words = output_words, AT(pty), .fallback = "files",
+      .help = "Where output goes: straight to files, or through a pseudo-terminal (for programs that hold it back otherwise)." },
+    { .path = "metrics", .type = OPTION_SPECIAL, .read = read_metrics, .write = write_metrics, AT(patterns),
+      .form = "a mapping of metrics to patterns, or a list of patterns", .help = "How to read metrics from the output, beside what is recognised by itself; see below." },
+    { .path = "diverge", .type = OPTION_TEXTS, AT(diverge),
+      .form = "a list of metrics", .help = "Metrics whose NaN or Inf means that the trial diverged; the objective always does." },
+
+    { .path = "objective", .type = OPTION_GROUP, .read = read_objective_short,
+      .form = "a mapping, or the metric to minimize", .help = "What to optimise. Without it, trials only run." },
+    { .path = "objective.metric", .type = OPTION_TEXT, AT(objective.metric),
+      .form = "a metric", .help = "The metric. Its last value counts." },
+    { .path = "objective.goal", .type = OPTION_ENUM, .words = goal_words, AT(objective.goal), .fallback = "minimize",
+      .help = "Which way is better." },
+    { .path = "objective.target", .type = OPTION_NUMBER, AT(objective.target), .min = -1e308, .max = 1e308,
+      .form = "a number or a percentage", .help = "The experiment ends when a trial reaches this." },
+    { .path = "objective.per", .type = OPTION_LATER },
+
+    { .path = "search", .type = OPTION_GROUP, .form = "a mapping", .help = "How to search." },
+    { .path = "search.algorithm", .type = OPTION_CHOICE, .words = algorithm_words, AT(algorithm), .fallback = "auto",
+      .help = "Which settings to try next. auto takes the best for the space and the number of trials." },
+    { .path = "search.trials", .type = OPTION_INT, AT(trials), .min = 1, .max = 1e9,
+      .form = "a whole number", .help = "How many trials. Default: 100, or the whole space if it is smaller; with `algorithm: grid` the whole space." },
+    { .path = "search.parallel", .type = OPTION_INT, AT(parallel), .min = 1, .max = 100000, .zero = "auto", .fallback = "auto",
+      .form = "a whole number or auto", .help = "How many trials at once. auto: as many as the machine's cpus, memory and GPUs allow." },
+    { .path = "search.stop", .type = OPTION_CHOICE, .words = stop_words, AT(stop), .fallback = "none",
+      .help = "Rule that ends poor trials early." },
+    { .path = "search.seed", .type = OPTION_INT, AT(seed), .min = 0, .max = 9e15,
+      .form = "a whole number", .help = "Same seed, same settings. Default: a random one, which is recorded." },
+    { .path = "search.repeats", .type = OPTION_LATER },
+    { .path = "search.paused_memory", .type = OPTION_LATER },
+
+    { .path = "limits", .type = OPTION_GROUP, .form = "a mapping", .help = "Limits of the experiment and of each trial." },
+    { .path = "limits.time", .type = OPTION_DURATION, AT(time_us), .zero = "none", .fallback = "none",
+      .help = "The experiment ends after running this long." },
+    { .path = "limits.trial_time", .type = OPTION_DURATION, AT(trial_time_us), .zero = "none", .fallback = "none",
+      .help = "A trial is ended after running this long." },
+    { .path = "limits.retries", .type = OPTION_INT, AT(retries), .min = 0, .max = 1000, .fallback = "2",
+      .form = "a whole number", .help = "How often a trial is started again when its machine or keeper was lost, it could not be started, or it ended with a code listed under `retry`." },
+    { .path = "limits.deadline", .type = OPTION_SPECIAL, .read = read_deadline, .write = write_deadline, AT(deadline_us),
+      .form = "a time", .help = "The experiment ends then: `18:00` (the next one, local time), `2026-11-20 18:00`, or RFC 3339." },
+    { .path = "limits.output", .type = OPTION_SIZE, AT(output_bytes), .zero = "none", .fallback = "1G",
+      .help = "Cap of each trial's stdout, and of its stderr; the middle of longer ones is dropped." },
+    { .path = "limits.grace", .type = OPTION_DURATION, AT(grace_us), .fallback = "10s",
+      .help = "Time between asking a program to end and killing it." },
+    { .path = "retry", .type = OPTION_CODES, AT(retry_codes), .min = 1, .max = 255,
+      .form = "a list of exit codes", .help = "Exit codes after which a trial is started again, up to `limits.retries` times. (85 always means: checkpointed, start me again.)" },
+
+    { .path = "resources", .type = OPTION_GROUP, .form = "a mapping", .help = "What one trial takes." },
+    { .path = "resources.cpus", .type = OPTION_NUMBER, AT(cpus), .min = 0.01, .max = 100000, .fallback = "1",
+      .form = "a number", .help = "Cpus of a trial." },
+    { .path = "resources.memory", .type = OPTION_SIZE, AT(memory_bytes), .zero = "none", .fallback = "none",
+      .help = "Memory of a trial; more ends it." },
+    { .path = "resources.gpus", .type = OPTION_INT, AT(gpus), .min = 0, .max = 64, .fallback = "0",
+      .form = "a whole number", .help = "GPUs of a trial; running trials get distinct ones." },
+
+    { .path = "code", .type = OPTION_GROUP, .read = read_code_short,
+      .form = "a folder, a mapping, or none", .help = "The code that is recorded with the experiment (without what `.honeignore` lists)." },
+    { .path = "code.path", .type = OPTION_SPECIAL, .read = read_code_path, .write = write_code_path, AT(code), .fallback = ".",
+      .form = "a folder or none", .help = "Folder of the code, relative to the spec's folder." },
+    { .path = "code.isolate", .type = OPTION_BOOL, AT(code_isolate), .fallback = "false",
+      .help = "Run trials in a checkout of the recorded code instead of the spec's folder." },
+
+    { .path = "keep", .type = OPTION_GROUP, .form = "a mapping", .help = "What `hone gc` keeps." },
+    { .path = "keep.checkpoints", .type = OPTION_SPECIAL, .read = read_keep_checkpoints, .write = write_keep_checkpoints, AT(keep_checkpoints), .fallback = "all",
+      .form = "all, best N, or last N", .help = "Checkpoints of which trials: all, of the N best, of the N newest." },
+    { .path = "keep.trials", .type = OPTION_DURATION, AT(keep_trials_us), .zero = "none", .fallback = "none",
+      .help = "Files of trials are kept this long; none: for ever." },
+
+    { .path = "file", .type = OPTION_TEXT, AT(file), .internal = true, .form = "a path" },
+    { .path = "dir", .type = OPTION_TEXT, AT(dir), .internal = true, .form = "a path" },
+
+    { .path = "system", .type = OPTION_LATER },
+    { .path = "roles", .type = OPTION_LATER },
+    { .path = "container", .type = OPTION_LATER },
+    { .path = "knowledge", .type = OPTION_LATER },
+    { .path = "try", .type = OPTION_LATER },
+    { .path = "prior", .type = OPTION_LATER },
+    { .path = "until", .type = OPTION_LATER },
+    { .path = "alerts", .type = OPTION_LATER },
+    { .path = "constraint", .type = OPTION_LATER },
+    { .path = "tune", .type = OPTION_LATER },
+    { .path = "forbid", .type = OPTION_LATER },
+};
+/* clang-format on */
+const size_t n_options = ARRAY_LEN(options);
+
+const struct option *option_find(const char *path)
+{
+    for (size_t i = 0; i < n_options; i++)
+        if (str_eq(options[i].path, path))
+            return &options[i];
+    return NULL;
+}
+
+const char *option_suggest(const char *path)
+{
+    const char *paths[ARRAY_LEN(options)];
+    size_t n = 0;
+
+    for (size_t i = 0; i < n_options; i++)
+        if (!options[i].internal && options[i].type != OPTION_LATER &&
+            !strchr(options[i].path, '.') == !strchr(path, '.'))
+            paths[n++] = options[i].path;
+    return suggest(path, paths, n);
+}
+
+void option_list_words(const struct option *option, struct str *to)
+{
+    const char *gap = "";
+
+    for (const struct option_word *word = option->words; word->word; word++) {
+        if (word->later)
+            continue;
+        str_addf(to, "%s%s", gap, word->word);
+        gap = ", ";
+    }
+}

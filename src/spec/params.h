@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * params.h — what params.c, range.c and when.c share. Private to spec/.
+ */
+#ifndef HONE_SPEC_PARAMS_H
+#define HONE_SPEC_PARAMS_H
+
+#include "spec/reader.h"
+
+/* Make it a constant; takes the value over. */
+void param_set_constant(struct param *param, struct value value);
+/* A scalar, or {raw: TEXT}: a plain scalar that JSON could not write as it is. Release *ret. */
+int read_value(struct reader *reader, const struct yaml_node *node, const char *name,
+               struct value *ret);
+/* A finite number; `key` names it in errors. Release *ret. */
+int read_bound(struct reader *reader, const struct yaml_node *node, const char *name,
+               const char *key, struct value *ret);
+/* [start, end, step]: start, start + step, … below end. */
+int read_range(struct reader *reader, struct param *param, const struct yaml_node *node);
+
+/* Put the space in order and resolve the conditions; `params` is the section, in file order. */
+int connect_params(struct reader *reader, struct space *space, const struct yaml_node *params);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan.c — `hone check`: what would be run, for people.
+ */
+#include "base/shell.h"
+#include "base/units.h"
+#include "spec/parse.h"
+
+#include <math.h>
+
+#define CHOICES_SHOWN 8
+
+static void row(struct str *to, const char *label)
+{
+    str_addf(to, "%-11s ", label);
+}
+
+static void add_count(struct str *to, double n)
+{
+    if (isinf(n))
+        str_add(to, "unlimited");
+    else if (n < 1e15)
+        str_addf(to, "%.0f", n);
+    else
+        str_addf(to, "%.3g", n);
+}
+
+static void add_param(const struct spec *spec, const struct param *param, struct str *to)
+{
+    if (param->type == PARAM_CHOICE) {
+        for (size_t i = 0; i < param->n_choices && i < CHOICES_SHOWN; i++)
+            str_addf(to, "%s%s", i ? ", " : "", param->choices[i].text);
+        if (param->n_choices > CHOICES_SHOWN)
+            str_addf(to, ", … %s", param->choices[param->n_choices - 1].text);
+    } else {
+        param_text(param, param->min, to);
+        str_add(to, " to ");
+        param_text(param, param->max, to);
+        if (param->step > 0) {
+            str_add(to, " by ");
+            str_add_double(to, param->step);
+        }
+        str_add(to, param->scale == SCALE_LOG ? ", log" : "");
+        str_add(to, param->type == PARAM_INT ? ", int" : "");
+    }
+    for (size_t i = 0; i < param->n_when; i++) {
+        const struct condition *when = &param->when[i];
+        const struct param *other = &spec->space.params[when->param];
+        str_addf(to, "%s%s is ", i ? " and " : "  when ", other->name);
+        for (size_t k = 0; k < when->n_values; k++) {
+            str_add(to, k ? " or " : "");
+            param_text(other, when->values[k], to);
+        }
+        if (when->n_values == 0)
+            str_add(to, "another value: never");
+    }
+}
+
+static void add_params(const struct spec *spec, struct str *to)
+{
+    int width = 4;
+
+    for (size_t i = 0; i < spec->space.n; i++)
+        width = MAX(width, (int)MIN(strlen(spec->space.params[i].name), 30));
+    for (size_t i = 0; i < spec->space.n; i++) {
+        const struct param *param = &spec->space.params[i];
+        double n = param_size(param);
+        row(to, i ? "" : "parameters");
+        str_addf(to, "%-*s  ", width, param->name);
+        add_param(spec, param, to);
+        if (n > 1) {
+            str_add(to, "  (");
+            add_count(to, n);
+            str_add(to, " values)");
+        }
+        str_add_char(to, '\n');
+    }
+}
+
+/* The middle of the space as an example. */
+static void add_example(const struct spec *spec, struct str *to)
+{
+    struct command_line line = {0};
+    autofree(mem) double *x = xcalloc(spec->space.n, sizeof(*x));
+
+    for (size_t i = 0; i < spec->space.n; i++)
+        x[i] = param_from_unit(&spec->space.params[i], 0.5);
+    space_settle(&spec->space, x);
+    if (spec_command_line(spec, x, NULL, &line, NULL) == 0) {
+        row(to, "for example");
+        for (size_t i = 0; i < line.argv.len; i++) {
+            str_add(to, i ? " " : "");
+            shell_quote(line.argv.at[i], to);
+        }
+        str_add_char(to, '\n');
+    }
+    command_line_release(&line);
+}
+
+static void add_objective(const struct spec *spec, struct str *to)
+{
+    const struct objective *objective = &spec->objective;
+
+    row(to, "objective");
+    if (!objective->metric) {
+        str_add(to, "none: trials only run\n");
+        return;
+    }
+    str_addf(to, "%s %s", objective->goal == GOAL_MAXIMIZE ? "maximize" : "minimize",
+             objective->metric);
+    if (!isnan(objective->target)) {
+        str_add(to, ", until ");
+        str_add_double(to, objective->target);
+    }
+    str_add_char(to, '\n');
+}
+
+static void add_search(const struct spec *spec, struct str *to)
+{
+    row(to, "search");
+    str_addf(to, "%lld trial%s of ", (long long)spec->trials, spec->trials == 1 ? "" : "s");
+    add_count(to, space_size(&spec->space));
+    str_addf(to, " settings, algorithm %s, ", spec->algorithm);
+    if (spec->parallel)
+        str_addf(to, "%lld at once", (long long)spec->parallel);
+    else
+        str_add(to, "as many at once as fit");
+    if (!str_eq(spec->stop, "none"))
+        str_addf(to, ", stop %s", spec->stop);
+    str_addf(to, ", seed %llu\n", (unsigned long long)spec->seed);
+}
+
+static void add_duration(struct str *to, const char *label, int64_t us)
+{
+    if (!us)
+        return;
+    str_addf(to, "%s ", label);
+    duration_format(us, to);
+    str_add(to, ", ");
+}
+
+static void add_limits(const struct spec *spec, struct str *to)
+{
+    row(to, "limits");
+    add_duration(to, "time", spec->time_us);
+    add_duration(to, "trial", spec->trial_time_us);
+    if (spec->deadline)
+        str_addf(to, "deadline %s, ", spec->deadline);
+    if (spec->output_bytes) {
+        str_add(to, "output ");
+        size_format(spec->output_bytes, to);
+        str_add(to, ", ");
+    }
+    add_duration(to, "grace", spec->grace_us);
+    str_addf(to, "%lld retries\n", (long long)spec->retries);
+}
+
+static void add_resources(const struct spec *spec, struct str *to)
+{
+    row(to, "a trial has");
+    str_add_double(to, spec->cpus);
+    str_addf(to, " cpu%s, ", spec->cpus == 1 ? "" : "s");
+    if (spec->memory_bytes)
+        size_format(spec->memory_bytes, to);
+    else
+        str_add(to, "any");
+    str_addf(to, " memory, %lld gpu%s\n", (long long)spec->gpus, spec->gpus == 1 ? "" : "s");
+}
+
+void spec_plan(const struct spec *spec, struct str *to)
+{
+    row(to, "experiment");
+    str_addf(to, "%s\n", spec->name);
+    row(to, "program");
+    for (size_t i = 0; i < spec->command.len; i++) {
+        str_add(to, i ? " " : "");
+        shell_quote(spec->command.at[i], to);
+    }
+    str_add_char(to, '\n');
+    row(to, "runs in");
+    str_addf(to, "%s\n", spec->workdir == WORKDIR_TRIAL ? "each trial's own folder" : spec->dir);
+    add_params(spec, to);
+    add_example(spec, to);
+    add_objective(spec, to);
+    add_search(spec, to);
+    add_limits(spec, to);
+    add_resources(spec, to);
+    row(to, "code");
+    str_addf(to, "%s%s\n", spec->code ? spec->code : "not recorded",
+             spec->code_isolate ? ", run from its record" : "");
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sections.c — keys with a form of their own: the name, the command, metrics, and short forms.
+ */
+#include "spec/reader.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/shell.h"
+#include "base/units.h"
+
+#include <errno.h>
+
+int read_name(struct reader *reader, const struct yaml_node *node)
+{
+    const char *name;
+    int r = read_text(reader, node, "name", &name);
+
+    if (r < 0)
+        return r;
+    if (str_eq(name, "last"))
+        return yaml_err(reader->err, node,
+                        "'last' cannot be a name: it means the newest experiment");
+    if (!spec_name_valid(name)) {
+        autofree(mem) char *better = spec_name_from(name);
+        return yaml_err(reader->err, node, "'%s' cannot be a name; it would be '%s'", name, better);
+    }
+    free(reader->spec->name);
+    reader->spec->name = xstrdup(name);
+    return 0;
+}
+
+/* ---- command ---- */
+
+static int split_command(struct reader *reader, const struct yaml_node *node)
+{
+    struct words words = {0};
+    int r = shell_split(node->text, &words, reader->err);
+
+    if (r < 0)
+        r = yaml_err(reader->err, node, "'command': %s", reader->err ? reader->err->text : "");
+    for (size_t i = 0; r == 0 && i < words.list.len; i++)
+        vec_push(&reader->spec->command, TAKE(words.list.at[i]));
+    words_release(&words);
+    return r;
+}
+
+int read_command(struct reader *reader, const struct yaml_node *node)
+{
+    const char *word;
+
+    if (node->kind == YAML_MAP)
+        return yaml_err(reader->err, node,
+                        "'command' must be a text or a list of words, not a mapping");
+    if (node->kind == YAML_SCALAR)
+        return split_command(reader, node);
+    for (size_t i = 0; i < node->n; i++) {
+        int r = read_text(reader, node->items[i], "command", &word);
+        if (r < 0)
+            return r;
+        vec_push(&reader->spec->command, xstrdup(word));
+    }
+    return 0;
+}
+
+/* ---- metrics ---- */
+
+static int add_pattern(struct reader *reader, const char *metric, const struct yaml_node *node)
+{
+    const char *pattern;
+    int r = read_text(reader, node, "metrics", &pattern);
+
+    if (r < 0)
+        return r;
+    if (!*pattern)
+        return yaml_err(reader->err, node, "'metrics': an empty pattern matches nothing useful");
+    if (*metric && !strchr(pattern, '('))
+        return yaml_err(reader->err, node,
+                        "'metrics': the pattern of '%s' needs a group (…) around its value",
+                        metric);
+    if (!*metric && !strstr(pattern, "(?<") && !strstr(pattern, "(?P<"))
+        return yaml_err(reader->err, node,
+                        "'metrics': a pattern in a list needs a named group like (?<loss>…)");
+    struct text_pair pair = {xstrdup(metric), xstrdup(pattern)};
+    vec_push(&reader->spec->patterns, pair);
+    return 0;
+}
+
+static int read_pattern_map(struct reader *reader, const struct yaml_node *map)
+{
+    for (size_t i = 0; i < map->n; i++) {
+        if (str_eq(map->keys[i]->text, "tensorboard"))
+            return yaml_err(reader->err, map->keys[i],
+                            "'metrics.tensorboard' is not available yet");
+        if (!*map->keys[i]->text)
+            return yaml_err(reader->err, map->keys[i], "'metrics': a metric needs a name");
+        int r = add_pattern(reader, map->keys[i]->text, map->items[i]);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* name: regex, …; or a list of regexes with named groups and of such mappings. */
+static int read_patterns(struct reader *reader, const struct yaml_node *node)
+{
+    if (node->kind == YAML_MAP)
+        return read_pattern_map(reader, node);
+    for (size_t i = 0; node->kind == YAML_LIST && i < node->n; i++) {
+        const struct yaml_node *item = node->items[i];
+        int r =
+            item->kind == YAML_MAP ? read_pattern_map(reader, item) : add_pattern(reader, "", item);
+        if (r < 0)
+            return r;
+    }
+    return node->kind == YAML_LIST ? 0 : add_pattern(reader, "", node);
+}
+
+static int read_only(struct reader *reader, const struct yaml_node *node)
+{
+    if (node->kind != YAML_SCALAR || (!str_eq(node->text, "true") && !str_eq(node->text, "false")))
+        return yaml_err(reader->err, node, "'metrics.only' must be true or false, not %s",
+                        yaml_describe(node, &reader->arena));
+    reader->spec->patterns_only = str_eq(node->text, "true");
+    return 0;
+}
+
+int read_metrics(struct reader *reader, const struct yaml_node *node)
+{
+    const struct yaml_node *only = yaml_find(node, "only"), *patterns = yaml_find(node, "patterns");
+
+    if (!only && !patterns)
+        return read_patterns(reader, node);
+    for (size_t i = 0; i < node->n; i++) {
+        const char *key = node->keys[i]->text;
+        int r = str_eq(key, "only")       ? read_only(reader, node->items[i])
+                : str_eq(key, "patterns") ? read_patterns(reader, node->items[i])
+                : patterns                ? yaml_err(reader->err, node->keys[i],
+                                                     "'metrics': '%s' belongs under 'patterns'", key)
+                                          : 0;
+        if (r < 0)
+            return r;
+    }
+    if (patterns)
+        return 0;
+    struct yaml_node *rest = yaml_map(&reader->arena, node); /* {only: true, loss: …} */
+    for (size_t i = 0; i < node->n; i++)
+        if (node->items[i] != only) {
+            yaml_put(&reader->arena, rest, node->keys[i]->text, node->items[i]);
+            rest->keys[rest->n - 1] = node->keys[i];
+        }
+    return read_pattern_map(reader, rest);
+}
+
+/* ---- short forms ---- */
+
+int read_objective_short(struct reader *reader, const struct yaml_node *node)
+{
+    const char *metric;
+
+    if (node->kind == YAML_LIST)
+        return yaml_err(reader->err, node, "'objective' as a list is not available yet");
+    int r = read_text(reader, node, "objective", &metric);
+    if (r < 0)
+        return r;
+    free(reader->spec->objective.metric);
+    reader->spec->objective.metric = xstrdup(metric);
+    return 0;
+}
+
+int read_deadline(struct reader *reader, const struct yaml_node *node)
+{
+    struct spec *spec = reader->spec;
+
+    if (node->kind != YAML_SCALAR ||
+        moment_parse(node->text, reader->now_us, &spec->deadline_us) < 0)
+        return yaml_err(reader->err, node,
+                        "'limits.deadline' must be a time like 18:00 or 2026-11-20 18:00, not %s",
+                        yaml_describe(node, &reader->arena));
+    if (spec->deadline_us <= reader->now_us)
+        reader_note(reader, "limits.deadline: %s is already past", node->text);
+    free(spec->deadline);
+    spec->deadline = xstrdup(node->text);
+    return 0;
+}
+
+int read_code_path(struct reader *reader, const struct yaml_node *node)
+{
+    const char *path;
+    int r = read_text(reader, node, "code.path", &path);
+
+    if (r < 0)
+        return r;
+    free(reader->spec->code);
+    reader->spec->code = NULL;
+    if (str_eq(path, "none"))
+        return 0;
+    while (str_starts(path, "./"))
+        path += 2;
+    if (path[0] == '/')
+        reader->spec->code = xstrdup(path);
+    else if (str_eq(path, ".") || !*path)
+        reader->spec->code = xstrdup(reader->dir);
+    else
+        reader->spec->code = xasprintf("%s/%s", reader->dir, path);
+    return 0;
+}
+
+int read_code_short(struct reader *reader, const struct yaml_node *node)
+{
+    if (node->kind == YAML_LIST)
+        return yaml_err(reader->err, node,
+                        "'code' must be a folder, a mapping, or none, not a list");
+    return read_code_path(reader, node);
+}
+
+int read_keep_checkpoints(struct reader *reader, const struct yaml_node *node)
+{
+    struct spec *spec = reader->spec;
+    const char *text = node->kind == YAML_SCALAR ? node->text : "";
+    long long n = 1;
+    int end = 0;
+
+    if (str_eq(text, "all")) {
+        spec->keep_checkpoints = KEEP_ALL;
+        spec->keep_checkpoints_n = 0;
+        return 0;
+    }
+    bool best = str_starts(text, "best"), last = str_starts(text, "last");
+    if ((best || last) && text[4] &&
+        (text[4] != ' ' || sscanf(text + 4, " %9lld%n", &n, &end) != 1 || text[4 + end] || n < 1))
+        best = last = false;
+    if (!best && !last)
+        return yaml_err(reader->err, node,
+                        "'keep.checkpoints' must be all, best N or last N, not %s",
+                        yaml_describe(node, &reader->arena));
+    spec->keep_checkpoints = best ? KEEP_BEST : KEEP_LAST;
+    spec->keep_checkpoints_n = n;
+    return 0;
+}
