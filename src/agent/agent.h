@@ -21,12 +21,12 @@ enum agent_command_kind {
 };
 struct agent_command {
     enum agent_command_kind kind;
-    int64_t attempt;             /* id */
-    const struct launch *launch; /* START; ADOPT uses its dir and attempt_id */
+    int64_t attempt;                   /* id */
+    const struct launch *launch;       /* START; ADOPT uses its dir and attempt_id */
     const struct metrics_rules *rules; /* START, ADOPT: borrowed until the attempt's ENDED event */
-    bool kill;                   /* STOP */
-    int64_t grace_us;            /* STOP */
-    const char *control_json;    /* CONTROL */
+    bool kill;                         /* STOP */
+    int64_t grace_us;                  /* STOP */
+    const char *control_json;          /* CONTROL */
 };
 
 enum agent_event_kind {
@@ -37,7 +37,7 @@ enum agent_event_kind {
 struct agent_sample { /* a struct sample that owns nothing: names are interned by the agent */
     const char *metric;
     double value;
-    int64_t step;    /* counted by the agent where the program gave none */
+    int64_t step; /* counted by the agent where the program gave none */
     int64_t time_us;
 };
 struct ending {
@@ -53,8 +53,8 @@ struct ending {
 struct agent_event {
     enum agent_event_kind kind;
     int64_t attempt;
-    int64_t time_us; /* wall */
-    pid_t pid;       /* STARTED */
+    int64_t time_us;                    /* wall */
+    pid_t pid;                          /* STARTED */
     const struct agent_sample *samples; /* SAMPLES: borrowed for the call */
     size_t n_samples;
     int64_t first_sample; /* SAMPLES: how many samples of this attempt came before these (since the

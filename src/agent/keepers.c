@@ -26,7 +26,8 @@ struct sweep { /* work of a libuv thread; it has its own copy, and outlives an a
 static void sweep_work(uv_work_t *work)
 {
     struct sweep *sweep = work->data;
-    sweep->result = exec_sweep(sweep->dir, sweep->attempt_id, NULL);
+    autorelease(err) struct err err = ERR_INIT;
+    sweep->result = exec_sweep(sweep->dir, sweep->attempt_id, &err);
 }
 
 static void after_sweep(uv_work_t *work, int status);

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * agent_test.c — the local agent with real keepers and real programs: everything that the engine
+ * may rely on. Waits for events, never for time.
+ */
+#include "tests/test.h"
+
+#include "agent/agent.h"
+#include "base/clock.h"
+#include "base/fs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <uv.h>
+
+#define PATIENCE_MS 30000
+
+/* What one attempt has told so far. */
+struct seen {
+    int started, ended;
+    pid_t pid;
+    VEC(struct agent_sample) samples;
+    VEC(char *) names;
+    struct ending ending;
+    char *error;
+};
+
+#define ATTEMPTS 300
+static struct world {
+    char home[64];
+    uv_loop_t loop;
+    struct spec spec;
+    struct metrics_rules *rules;
+    struct agent *agent;
+    struct seen seen[ATTEMPTS];
+    bool in_command;
+} w;
+
+static void on_event(const struct agent_event *event, void *arg)
+{
+    struct world *world = arg;
+    struct seen *seen = &world->seen[event->attempt];
+
+    assert_false(world->in_command);
+    assert_int_equal(seen->ended, 0);
+    assert_true(event->time_us > 0);
+    if (event->kind == EVENT_STARTED) {
+        seen->started++;
+        seen->pid = event->pid;
+    } else if (event->kind == EVENT_SAMPLES) {
+        assert_int_equal(event->first_sample, (int64_t)seen->samples.len);
+        for (size_t i = 0; i < event->n_samples; i++) {
+            struct agent_sample sample = event->samples[i];
+            sample.metric = xstrdup(sample.metric);
+            vec_push(&seen->names, (char *)sample.metric);
+            vec_push(&seen->samples, sample);
+        }
+    } else {
+        seen->ended++;
+        seen->ending = event->ending;
+        seen->error = event->ending.error ? xstrdup(event->ending.error) : NULL;
+    }
+}
+
+static void forget(int64_t attempt)
+{
+    struct seen *seen = &w.seen[attempt];
+    vec_foreach (name, &seen->names)
+        free(*name);
+    vec_release(&seen->names);
+    vec_release(&seen->samples);
+    free(seen->error);
+    *seen = (struct seen){0};
+}
+
+static void agent_begin(void)
+{
+    autorelease(err) struct err err = ERR_INIT;
+    assert_int_equal(uv_loop_init(&w.loop), 0);
+    assert_ok(agent_local_new(&w.loop, "test", on_event, &w, &w.agent, &err), &err);
+}
+
+/* As when the engine's process dies: attempts go on. */
+static void agent_end(void)
+{
+    agent_free(w.agent);
+    uv_run(&w.loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&w.loop), 0);
+    for (int64_t i = 0; i < ATTEMPTS; i++)
+        forget(i);
+}
+
+static void begin(void)
+{
+    snprintf(w.home, sizeof(w.home), "/tmp/hone-agent-XXXXXX");
+    assert_non_null(mkdtemp(w.home));
+    spec_init(&w.spec);
+    assert_int_equal(metrics_rules_new(&w.spec, &w.rules, NULL), 0);
+    agent_begin();
+}
+
+static void end(void)
+{
+    agent_end();
+    metrics_rules_free(w.rules);
+    spec_release(&w.spec);
+    fs_remove_tree(w.home, NULL);
+}
+
+static void send_command(enum agent_command_kind kind, int64_t attempt, const char *const *argv,
+                         int64_t time_limit_us)
+{
+    autofree(mem) char *dir = xasprintf("%s/%lld", w.home, (long long)attempt);
+    autofree(mem) char *id = xasprintf("%s-%lld", w.home + 5, (long long)attempt);
+    autofree(mem) char *metrics = xasprintf("HONE_METRICS=%s/metrics", dir);
+    autofree(mem) char *variable = xasprintf("HONE_ATTEMPT_ID=%s", id);
+    char *envp[] = {(char *)"PATH=/usr/bin:/bin", metrics, variable, NULL};
+    struct launch launch = {
+        .attempt = attempt,
+        .attempt_id = id,
+        .dir = dir,
+        .cwd = w.home,
+        .params_json = "{}",
+        .control_json = "{}",
+        .argv = (char *const *)argv,
+        .envp = envp,
+        .time_limit_us = time_limit_us,
+        .grace_us = US_PER_S / 5,
+    };
+    struct agent_command command = {
+        .kind = kind,
+        .attempt = attempt,
+        .launch = &launch,
+        .rules = w.rules,
+        .grace_us = US_PER_S / 5,
+    };
+    w.in_command = true;
+    agent_command(w.agent, &command);
+    w.in_command = false;
+}
+
+static void start_shell(int64_t attempt, const char *script)
+{
+    send_command(COMMAND_START, attempt, (const char *[]){"sh", "-c", script, NULL}, 0);
+}
+
+static void adopt(int64_t attempt)
+{
+    send_command(COMMAND_ADOPT, attempt, NULL, 0);
+}
+
+static void stop(int64_t attempt, bool kill)
+{
+    struct agent_command command = {
+        .kind = COMMAND_STOP, .attempt = attempt, .kill = kill, .grace_us = US_PER_S / 5};
+    agent_command(w.agent, &command);
+}
+
+static void on_patience(uv_timer_t *timer UNUSED)
+{
+    fail_msg("nothing happened for %d s", PATIENCE_MS / 1000);
+}
+
+/* Turn the loop until *counter has reached n. */
+static void wait_for(const int *counter, int n)
+{
+    uv_timer_t patience;
+    uv_timer_init(&w.loop, &patience);
+    uv_timer_start(&patience, on_patience, PATIENCE_MS, 0);
+    while (*counter < n)
+        uv_run(&w.loop, UV_RUN_ONCE);
+    uv_close((uv_handle_t *)&patience, NULL);
+    uv_run(&w.loop, UV_RUN_NOWAIT);
+}
+
+static void wait_for_samples(int64_t attempt, size_t n)
+{
+    while (w.seen[attempt].samples.len < n) {
+        assert_int_equal(w.seen[attempt].ended, 0);
+        uv_run(&w.loop, UV_RUN_ONCE);
+    }
+}
+
+static size_t count_fds(void)
+{
+    DIR *fds = opendir("/proc/self/fd");
+    size_t n = 0;
+    while (readdir(fds))
+        n++;
+    closedir(fds);
+    return n;
+}
+
+/* ---- the sentences ---- */
+
+TEST(a_program_starts_tells_and_ends)
+{
+    begin();
+    start_shell(1,
+                "echo loss: 0.5; echo loss: 0.25; echo 'train acc=0.75,step=3i' >>$HONE_METRICS");
+    wait_for(&w.seen[1].ended, 1);
+    const struct seen *seen = &w.seen[1];
+    assert_int_equal(seen->started, 1);
+    assert_true(seen->pid > 0);
+    assert_int_equal(seen->samples.len, 3);
+    assert_string_equal(seen->samples.at[0].metric, "acc");
+    assert_true(seen->samples.at[2].value == 0.25 && seen->samples.at[2].step == 1);
+    assert_int_equal(seen->ending.reason, REASON_NONE);
+    assert_int_equal(seen->ending.exit_status, 0);
+    assert_true(seen->ending.run_us > 0 && seen->ending.max_rss_bytes > 0);
+    assert_null(seen->error);
+    end();
+}
+
+TEST(a_failing_program_is_shown_with_its_last_words)
+{
+    begin();
+    start_shell(1, "echo trouble ahead >&2; exit 3");
+    start_shell(2, "kill -SEGV $$");
+    send_command(COMMAND_START, 3, (const char *[]){"no-such-program", NULL}, 0);
+    send_command(COMMAND_START, 4, (const char *[]){"sleep", "1000", NULL}, US_PER_S / 20);
+    for (int i = 1; i <= 4; i++)
+        wait_for(&w.seen[i].ended, 1);
+    assert_int_equal(w.seen[1].ending.reason, REASON_EXIT);
+    assert_int_equal(w.seen[1].ending.exit_status, 3);
+    assert_non_null(strstr(w.seen[1].error, "exit status 3\ntrouble ahead"));
+    assert_int_equal(w.seen[2].ending.reason, REASON_SIGNAL);
+    assert_int_equal(w.seen[2].ending.signal, SIGSEGV);
+    assert_int_equal(w.seen[3].ending.reason, REASON_SPAWN);
+    assert_false(w.seen[3].ending.transient);
+    assert_non_null(strstr(w.seen[3].error, "cannot start 'no-such-program': no such file"));
+    assert_int_equal(w.seen[4].ending.reason, REASON_TIMEOUT);
+    end();
+}
+
+TEST(samples_come_while_the_program_runs)
+{
+    begin();
+    start_shell(1, "echo loss: 0.5; exec sleep 1000");
+    wait_for_samples(1, 1);
+    assert_int_equal(w.seen[1].started, 1);
+    stop(1, true);
+    wait_for(&w.seen[1].ended, 1);
+    assert_int_equal(w.seen[1].ending.reason, REASON_CANCELLED);
+    end();
+}
+
+TEST(what_is_started_twice_runs_once)
+{
+    begin();
+    const char *script = "echo run >>runs; echo x: 1; exec sleep 1000";
+    start_shell(1, script);
+    start_shell(1, script);
+    wait_for_samples(1, 1);
+    start_shell(1, script);
+    wait_for(&w.seen[1].started, 2);
+    stop(1, false);
+    wait_for(&w.seen[1].ended, 1);
+    forget(1);
+    start_shell(1, script); /* it has ended: told again, not run again */
+    wait_for(&w.seen[1].ended, 1);
+    assert_int_equal(w.seen[1].ending.reason, REASON_CANCELLED);
+    autofree(mem) char *path = xasprintf("%s/runs", w.home);
+    autorelease(str) struct str runs = STR_INIT;
+    fs_read(path, 1000, &runs, NULL);
+    assert_string_equal(runs.s, "run\n");
+    end();
+}
+
+TEST(stop_asks_and_then_insists)
+{
+    begin();
+    start_shell(1, "trap 'echo x: 2; exit 0' TERM; echo x: 1; while :; do sleep 0.01; done");
+    start_shell(2, "trap '' TERM; echo x: 1; while :; do sleep 0.01; done");
+    wait_for_samples(1, 1);
+    wait_for_samples(2, 1);
+    stop(1, false);
+    stop(2, false);
+    stop(99, false); /* nobody there: nothing happens */
+    wait_for(&w.seen[1].ended, 1);
+    wait_for(&w.seen[2].ended, 1);
+    assert_int_equal(w.seen[1].ending.reason, REASON_CANCELLED);
+    assert_int_equal(w.seen[1].ending.exit_status, 0);
+    assert_int_equal(w.seen[1].samples.len, 2);
+    assert_int_equal(w.seen[2].ending.reason, REASON_CANCELLED);
+    assert_int_equal(w.seen[2].ending.signal, SIGKILL);
+    end();
+}
+
+TEST(a_fresh_agent_adopts_what_runs_and_reads_all_of_it)
+{
+    begin();
+    start_shell(1, "echo x: 1; while [ ! -e go ]; do sleep 0.01; done; echo x: 2");
+    start_shell(2, "echo y: 1");
+    wait_for_samples(1, 1);
+    wait_for(&w.seen[2].ended, 1);
+    pid_t pid = w.seen[1].pid;
+    agent_end();
+    agent_begin();
+    adopt(1);
+    adopt(2);
+    adopt(1);
+    wait_for(&w.seen[1].started, 1);
+    assert_int_equal(w.seen[1].pid, pid);
+    autofree(mem) char *go = xasprintf("%s/go", w.home);
+    assert_int_equal(fs_write_atomic(go, "", 0, 0644, NULL), 0);
+    wait_for(&w.seen[1].ended, 1);
+    wait_for(&w.seen[2].ended, 1);
+    assert_int_equal(w.seen[1].ending.reason, REASON_NONE);
+    assert_int_equal(w.seen[1].samples.len, 2);
+    assert_int_equal(w.seen[2].started, 0);
+    assert_int_equal(w.seen[2].samples.len, 1);
+    end();
+    waitpid(pid, NULL, WNOHANG);
+}
+
+TEST(an_attempt_that_never_began_is_lost)
+{
+    begin();
+    adopt(7);
+    wait_for(&w.seen[7].ended, 1);
+    assert_int_equal(w.seen[7].ending.reason, REASON_LOST);
+    assert_true(w.seen[7].ending.transient);
+    assert_int_equal(w.seen[7].started, 0);
+    end();
+}
+
+TEST(when_its_keeper_is_killed_nothing_of_the_attempt_survives)
+{
+    begin();
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a killed keeper leaves comes here, and is reaped */
+    start_shell(1, "sleep 1000 & echo pid: $!; wait");
+    wait_for_samples(1, 1);
+    pid_t child = (pid_t)w.seen[1].samples.at[0].value;
+    assert_int_equal(kill(child, 0), 0);
+    kill(w.seen[1].pid, SIGKILL);
+    wait_for(&w.seen[1].ended, 1);
+    assert_int_equal(w.seen[1].ending.reason, REASON_LOST);
+    assert_true(w.seen[1].ending.transient);
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        ;
+    assert_int_equal(kill(child, 0), -1);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    end();
+}
+
+TEST(control_reaches_the_page)
+{
+    begin();
+    start_shell(1, "echo x: 1; exec sleep 1000");
+    wait_for_samples(1, 1);
+    struct agent_command command = {
+        .kind = COMMAND_CONTROL, .attempt = 1, .control_json = "{\"stop\":true}"};
+    agent_command(w.agent, &command);
+    autofree(mem) char *path = xasprintf("%s/1/state", w.home);
+    autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct control_page page;
+    assert_int_equal(pread(fd, &page, sizeof(page), 0), sizeof(page));
+    assert_memory_equal(page.json, "{\"stop\":true}", 13);
+    stop(1, true);
+    wait_for(&w.seen[1].ended, 1);
+    end();
+}
+
+TEST(a_folder_that_cannot_be_made_is_a_spawn_error)
+{
+    begin();
+    autofree(mem) char *path = xasprintf("%s/1", w.home);
+    assert_int_equal(fs_write_atomic(path, "", 0, 0644, NULL), 0);
+    start_shell(1, "true");
+    wait_for(&w.seen[1].ended, 1);
+    assert_int_equal(w.seen[1].ending.reason, REASON_SPAWN);
+    assert_false(w.seen[1].ending.transient);
+    assert_non_null(w.seen[1].error);
+    end();
+}
+
+TEST(two_hundred_short_attempts_leave_no_descriptor_behind)
+{
+    begin();
+    size_t before = count_fds();
+    for (int64_t i = 1; i <= 200; i++) {
+        send_command(COMMAND_START, i, (const char *[]){"true", NULL}, 0);
+        wait_for(&w.seen[i].ended, 1);
+        assert_int_equal(w.seen[i].ending.reason, REASON_NONE);
+        assert_int_equal(w.seen[i].started, 1);
+    }
+    assert_int_equal(count_fds(), before);
+    assert_int_equal(uv_loop_alive(&w.loop), 0);
+    end();
+}
+
+TEST(many_run_side_by_side)
+{
+    begin();
+    for (int64_t i = 1; i <= 40; i++)
+        start_shell(i, "echo x: 1");
+    for (int64_t i = 1; i <= 40; i++) {
+        wait_for(&w.seen[i].ended, 1);
+        assert_int_equal(w.seen[i].samples.len, 1);
+    }
+    end();
+}
+
+TEST_MAIN
