@@ -28,7 +28,7 @@ SRC      := $(sort $(wildcard src/*/*.c))
 TEST_SRC := $(filter %_test.c,$(SRC)) $(sort $(wildcard tests/*/*_test.c))
 LIB_SRC  := $(filter-out %_test.c src/cli/main.c,$(SRC))
 KEEPER   := $(sort $(wildcard src/exec/keeper/*.c))
-LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/src/exec/keeper_image.o
+LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/keeper_bytes.o
 TESTS    := $(TEST_SRC:%.c=$(B)/%)
 
 ifeq ($(MAKELEVEL)$(filter -j% --jobserver%,$(MAKEFLAGS)),0)
@@ -51,13 +51,12 @@ $(B)/%.o: %.c | $(SETUP)/build
 	$(CC) $(ALLFLAGS) -MMD -MP -c -o $@ $<
 
 # The keeper is static and small, built without sanitizers, and carried inside hone.
-$(B)/keeper: $(KEEPER) $(wildcard src/exec/keeper/*.h) src/exec/state_file.h src/base/crc32c.h | $(SETUP)/build
+$(B)/keeper: $(KEEPER) $(wildcard src/exec/keeper/*.h src/exec/*.h) src/base/crc32c.h | $(SETUP)/build
 	@mkdir -p $(@D)
 	$(CC) $(INCLUDE) $(WARN) -Os -g0 -static -fno-stack-protector -fno-asynchronous-unwind-tables \
 	    -ffunction-sections -Wl,--gc-sections -Wl,-z,norelro -s -o $@ $(KEEPER)
 
-$(B)/src/exec/keeper_image.o: src/exec/keeper_image.S $(B)/keeper
-	@mkdir -p $(@D)
+$(B)/keeper_bytes.o: src/exec/keeper_image.S $(B)/keeper
 	$(CC) -DKEEPER_PATH='"$(B)/keeper"' -c -o $@ src/exec/keeper_image.S
 
 $(B)/sdk/c/hone.o: CFLAGS += -fPIC

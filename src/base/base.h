@@ -81,7 +81,7 @@ void vec_grow_(void **at, size_t *cap, size_t need, size_t size);
 #define vec_last(v) (&(v)->at[(v)->len - 1])
 #define vec_remove(v, i)                                                                           \
     do {                                                                                           \
-        memmove(&(v)->at[i], &(v)->at[(i) + 1], ((v)->len - (i) - 1) * sizeof(*(v)->at));          \
+        memmove(&(v)->at[i], &(v)->at[(i) + 1], ((v)->len - (i)-1) * sizeof(*(v)->at));            \
         (v)->len--;                                                                                \
     } while (0)
 #define vec_release(v)                                                                             \
@@ -91,7 +91,7 @@ void vec_grow_(void **at, size_t *cap, size_t need, size_t size);
         (v)->len = (v)->cap = 0;                                                                   \
     } while (0)
 #define vec_foreach(p, v)                                                                          \
-    for (__typeof__(&*(v)->at) p = (v)->at; (size_t)(p - (v)->at) < (v)->len; p++)
+    for (__auto_type p = (v)->at; (size_t)(p - (v)->at) < (v)->len; p++)
 
 static inline bool str_eq(const char *a, const char *b)
 {
