@@ -9,9 +9,9 @@
  * setting at most twice over all asks, so an ask takes constant time on average and the space
  * ends exactly when every setting was given out.
  *
- * Settings with an active free float are not remembered: they never come twice in practice. In an
- * infinite space whose conditions also allow settings without one, those are not repeated
- * either, until TRIES draws in a row find nothing else.
+ * Settings with an active free float are not remembered, nor those of a finite space so large that
+ * none comes twice in practice. In an infinite space whose conditions also allow settings without a
+ * free float, those are not repeated either, until TRIES draws in a row find nothing else.
  *
  * The saved state is counters and the random state. Loading draws everything again, which
  * rebuilds the memory of settings; where there is none to rebuild, it just sets the counters.
@@ -24,23 +24,29 @@
 
 #define TRIES         16
 #define STATE_VERSION 1
+#define NEVER         1e-24 /* a million draws repeat with a chance of 1e-12: less than hashes meet */
 
 static char seen_mark;
 
-/* Can a setting come up without any free float in it? */
-static bool must_watch(const struct space *space)
+/* An upper bound of the chance that two draws are the same setting: the product of the widest cells
+ * (in log scale the first value's) of the parameters that are always active; a free float: 0. */
+static double chance_of_repeat(const struct space *space)
 {
-    for (size_t i = 0; i < space->n; i++)
-        if (isinf(param_size(&space->params[i])) && space->params[i].n_when == 0)
-            return false;
-    return true;
+    double chance = 1;
+    for (size_t i = 0; i < space->n; i++) {
+        const struct param *param = &space->params[i];
+        double size = param_size(param);
+        if (param->n_when == 0 && size > 1)
+            chance *= isinf(size) ? 0 : 2 * param_to_unit(param, param_value_at(param, 0));
+    }
+    return chance;
 }
 
 void draw_init(struct draw *d, draw_fn *next)
 {
     d->next = next;
     d->start = d->base.rng;
-    d->watch = must_watch(d->base.space);
+    d->watch = chance_of_repeat(d->base.space) > NEVER;
     d->finite = !walk_obstacle(d->base.space);
 }
 
