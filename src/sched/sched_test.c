@@ -225,7 +225,7 @@ TEST(over_time_cpus_are_shared_evenly)
     struct {
         struct grant grant;
         ptrdiff_t claim;
-    } running[8];
+    } running[8] = {0};
     double served[2] = {0};
     size_t n = 0;
     struct rng rng;
