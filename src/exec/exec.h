@@ -17,19 +17,18 @@ struct launch {
     const char *attempt_id; /* HONE_ATTEMPT_ID: home id + attempt id, unique everywhere */
     const char *dir;        /* the attempt's folder, absolute; made by exec_start if missing */
     const char *cwd;
-    const char *params_json; /* written to dir/params.json */
+    const char *params_json;  /* written to dir/params.json */
     const char *control_json; /* first text of the control page */
-    char *const *argv;       /* NULL-terminated; argv[0] is searched in PATH of envp */
-    char *const *envp;       /* NULL-terminated, the whole environment */
-    int64_t time_limit_us;   /* 0: none */
-    uint64_t memory_bytes;   /* 0: none */
-    uint64_t output_bytes;   /* cap of each stream; 0: none */
+    char *const *argv;        /* NULL-terminated; argv[0] is searched in PATH of envp */
+    char *const *envp;        /* NULL-terminated, the whole environment */
+    int64_t time_limit_us;    /* 0: none */
+    uint64_t memory_bytes;    /* 0: none */
+    uint64_t output_bytes;    /* cap of each stream; 0: none */
     int64_t grace_us;
     bool pty; /* stdout is a pseudo-terminal that the keeper copies into the file */
 };
 
-/* How trees are held and limited here; found once. */
-enum cgroup_kind { CGROUP_NONE, CGROUP_V1, CGROUP_V2, CGROUP_HYBRID /* v2 tree, v1 limits */ };
+/* How trees are held and limited here; found once. enum cgroup_kind is in state_file.h. */
 struct cgroup_plan {
     enum cgroup_kind kind;
     char *tree;   /* v2 folder (or v1 freezer) under which each attempt gets one; NULL: none */
@@ -57,10 +56,10 @@ int exec_start(struct exec *exec, const struct launch *launch, pid_t *ret_pid, i
 
 /* What the state file says now. */
 enum attempt_life {
-    LIFE_NONE,   /* never started: no keeper, no record */
-    LIFE_ALIVE,  /* a keeper holds the lock */
-    LIFE_ENDED,  /* there is an exit record */
-    LIFE_LOST,   /* there was a keeper (its record is there), it is gone and left no exit record */
+    LIFE_NONE,  /* never started: no keeper, no record */
+    LIFE_ALIVE, /* a keeper holds the lock */
+    LIFE_ENDED, /* there is an exit record */
+    LIFE_LOST,  /* there was a keeper (its record is there), it is gone and left no exit record */
 };
 struct attempt_look {
     enum attempt_life life;

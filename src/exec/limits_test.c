@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * limits_test.c — time, memory and output are held to what the launch says.
+ */
+#include "exec/fixture.h"
+
+#include <sys/stat.h>
+
+TEST(a_time_limit_ends_the_program_and_is_told)
+{
+    struct fixture f;
+
+    fixture_init(&f, "sleep 1000");
+    f.launch.time_limit_us = 50000;
+    fixture_run(&f);
+    assert_int_equal(f.look.exit.cause, CAUSE_TIME);
+    assert_int_equal(f.look.exit.signal, SIGTERM);
+    assert_true(f.look.exit.run_us >= 50000);
+    check_no_cgroup(&f);
+    fixture_release(&f);
+}
+
+TEST(a_time_limit_holds_for_a_program_that_ignores_sigterm)
+{
+    struct fixture f;
+
+    fixture_init(&f, "trap '' TERM; while :; do sleep 0.01; done");
+    f.launch.time_limit_us = 50000;
+    f.launch.grace_us = 50000;
+    fixture_run(&f);
+    assert_int_equal(f.look.exit.cause, CAUSE_TIME);
+    assert_int_equal(f.look.exit.signal, SIGKILL);
+    fixture_release(&f);
+}
+
+TEST(a_time_limit_holds_for_a_program_that_stopped_itself)
+{
+    struct fixture f;
+
+    fixture_init(&f, "kill -STOP $$; exit 5");
+    f.launch.time_limit_us = 50000;
+    fixture_run(&f);
+    assert_int_equal(f.look.exit.cause, CAUSE_TIME);
+    assert_int_equal(f.look.exit.signal, SIGTERM);
+    fixture_release(&f);
+}
+
+TEST(what_a_program_does_with_its_grace_counts)
+{
+    struct fixture f;
+
+    fixture_init(&f, "trap 'echo saved; exit 85' TERM; while :; do sleep 0.01; done");
+    f.launch.time_limit_us = 100000;
+    f.launch.grace_us = 20 * US_PER_S;
+    fixture_run(&f);
+    assert_int_equal(f.look.exit.cause, CAUSE_TIME);
+    assert_int_equal(f.look.exit.status, 85);
+    autofree(mem) char *out = fixture_read(&f, "attempts/7/stdout");
+    assert_string_equal(out, "saved\n");
+    fixture_release(&f);
+}
+
+/* tail keeps all of a line without end: memory grows to what head gives. */
+#define HOG "head -c 300000000 /dev/zero | tail >/dev/null; echo survived"
+
+TEST(the_kernels_memory_limit_is_told_as_such)
+{
+    struct fixture f;
+
+    fixture_init(&f, "exec tail /dev/zero");
+    if (!exec_cgroups(f.exec)->limits_memory) {
+        fixture_release(&f);
+        skip();
+    }
+    f.launch.memory_bytes = 40 << 20;
+    fixture_run(&f);
+    assert_int_equal(f.look.exit.signal, SIGKILL);
+    assert_true(f.look.exit.oom > 0);
+    assert_int_equal(f.look.exit.cause, CAUSE_MEMORY);
+    check_no_cgroup(&f);
+    fixture_release(&f);
+}
+
+TEST(a_child_killed_for_memory_is_counted_even_if_the_program_goes_on)
+{
+    struct fixture f;
+
+    fixture_init(&f, HOG);
+    if (!exec_cgroups(f.exec)->limits_memory || exec_cgroups(f.exec)->kind == CGROUP_V2) {
+        fixture_release(&f); /* v2 kills the whole group */
+        skip();
+    }
+    f.launch.memory_bytes = 40 << 20;
+    fixture_run(&f);
+    assert_int_equal(f.look.exit.status, 0);
+    assert_true(f.look.exit.oom > 0);
+    assert_int_equal(f.look.exit.cause, CAUSE_NONE);
+    fixture_release(&f);
+}
+
+TEST(without_a_cgroup_the_keeper_sums_memory_over_the_tree)
+{
+    struct fixture f;
+
+    fixture_init(&f, "head -c 3000000000 /dev/zero | tail | cat; sleep 1000");
+    fixture_without_cgroups(&f);
+    f.launch.memory_bytes = 40 << 20;
+    fixture_run(&f);
+    assert_int_equal(f.look.exit.cause, CAUSE_MEMORY);
+    assert_int_equal(f.look.exit.signal, SIGKILL);
+    fixture_release(&f);
+}
+
+TEST(memory_within_the_limit_is_left_alone)
+{
+    struct fixture f;
+
+    fixture_init(&f, "head -c 20000000 /dev/zero | tail >/dev/null; sleep 0.6; exit 9");
+    fixture_without_cgroups(&f);
+    f.launch.memory_bytes = 400 << 20;
+    fixture_run(&f);
+    assert_int_equal(f.look.exit.cause, CAUSE_NONE);
+    assert_int_equal(f.look.exit.status, 9);
+    fixture_release(&f);
+}
+
+/* Lines of eight bytes, "0000000\n" on: a byte's place tells its value. */
+static void check_stream(const struct fixture *f, uint64_t dropped, size_t keep)
+{
+    autofree(mem) char *path = xasprintf("%s/stdout", f->dir);
+    autorelease(str) struct str text = STR_INIT;
+    struct err err = ERR_INIT;
+    struct stat st;
+
+    assert_ok(fs_read(path, 64 << 20, &text, &err), &err);
+    assert_int_equal(stat(path, &st), 0);
+    for (size_t i = 0; i < text.len; i++) {
+        char line[24];
+        bool hole = i >= keep && i < keep + dropped;
+        snprintf(line, sizeof(line), "%07zu\n", i / 8);
+        if (text.s[i] != (hole ? '\0' : line[i % 8]))
+            fail_msg("byte %zu is %d", i, text.s[i]);
+    }
+    if (dropped)
+        assert_true((uint64_t)st.st_blocks * 512 < (uint64_t)st.st_size);
+}
+
+TEST(output_over_the_cap_loses_its_middle_and_the_bytes_are_counted)
+{
+    struct fixture f;
+    size_t size = 8 * 400001, cap = 256 << 10, keep = cap / 2;
+
+    fixture_init(&f, "seq -f %07.0f 0 400000; echo short >&2");
+    f.launch.output_bytes = cap;
+    fixture_run(&f);
+    assert_int_equal(f.look.exit.status, 0);
+    uint64_t dropped = f.look.exit.dropped_stdout;
+    assert_int_equal(dropped, (size - keep) / 4096 * 4096 - keep);
+    assert_int_equal(f.look.exit.dropped_stderr, 0);
+    check_stream(&f, dropped, keep);
+    fixture_release(&f);
+}
+
+TEST(output_is_capped_while_the_program_runs)
+{
+    struct fixture f;
+
+    fixture_init(&f, "seq -f %07.0f 0 400000; while [ ! -e $DIR/go ]; do sleep 0.01; done");
+    f.launch.output_bytes = 256 << 10;
+    fixture_start(&f);
+    autofree(mem) char *path = xasprintf("%s/stdout", f.dir);
+    struct stat st;
+    wait_until(stat(path, &st) == 0 && st.st_size == 8 * 400001 &&
+               st.st_blocks * 512 <= (256 << 10) + 8192);
+    autofree(mem) char *go = xasprintf("%s/go", f.home);
+    close(open(go, O_CREAT | O_WRONLY, 0644));
+    assert_int_equal(fixture_wait(&f), KEEPER_DONE);
+    check_stream(&f, f.look.exit.dropped_stdout, 128 << 10);
+    fixture_release(&f);
+}
+
+TEST(output_below_the_cap_is_whole)
+{
+    struct fixture f;
+
+    fixture_init(&f, "seq -f %07.0f 0 1000");
+    f.launch.output_bytes = 256 << 10;
+    fixture_run(&f);
+    assert_int_equal(f.look.exit.dropped_stdout, 0);
+    check_stream(&f, 0, 0);
+    fixture_release(&f);
+}
+
+TEST_MAIN

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * look.c — what an attempt's folder says, and a word to its keeper. Works from any process of the
+ * same user: whoever adopts needs nothing but the folder.
+ */
+#include "exec/state.h"
+
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_TRIES 100 /* × 1 ms: from a keeper's lock to its record it takes less than one */
+
+static int look_once(int fd, struct attempt_look *ret)
+{
+    char bytes[STATE_FILE_SIZE];
+    bool locked = fs_locked(fd); /* before reading: a record written meanwhile is then seen */
+    ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
+
+    if (n < 0)
+        return -errno;
+    state_judge(bytes, (size_t)n, locked, ret);
+    return 0;
+}
+
+int exec_look(const char *dir, struct attempt_look *ret, struct err *err)
+{
+    autoclose int fd = state_open(dir, O_RDONLY, err);
+
+    *ret = (struct attempt_look){.life = LIFE_NONE};
+    if (fd == -ENOENT) {
+        err_release(err);
+        return 0;
+    }
+    if (fd < 0)
+        return fd;
+    for (int i = 0; i < LOOK_TRIES; i++) {
+        int r = look_once(fd, ret);
+        if (r < 0)
+            return err_errno(err, -r, "cannot read %s/state", dir);
+        if (ret->life != LIFE_ALIVE || ret->keeper.magic)
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return 0;
+}
+
+static bool same_boot(const struct keeper_record *keeper)
+{
+    char boot_id[BOOT_ID_SIZE];
+
+    boot_id_read(boot_id);
+    return str_eq(boot_id, keeper->boot_id);
+}
+
+int exec_watch(const struct attempt_look *look, int *ret_pidfd)
+{
+    int fd;
+
+    if (!look->keeper.magic || !same_boot(&look->keeper))
+        return -ESRCH;
+    fd = process_open(look->keeper.keeper_pid, look->keeper.keeper_start_ticks);
+    if (fd < 0)
+        return fd;
+    *ret_pidfd = fd;
+    return 0;
+}
+
+static int request_write(const char *dir, bool kill, int64_t grace_us, struct err *err)
+{
+    struct stop_request request = {.magic = REQUEST_MAGIC};
+    autoclose int fd = state_open(dir, O_RDWR, err);
+    int64_t grace_ms = grace_us < 0 ? 0 : grace_us / 1000;
+
+    if (fd < 0)
+        return fd;
+    request.cause = kill ? CAUSE_KILL : CAUSE_STOP;
+    request.grace_ms = grace_ms > UINT32_MAX ? UINT32_MAX : (uint32_t)grace_ms;
+    request.crc = RECORD_CRC(&request);
+    if (pwrite(fd, &request, sizeof(request), STATE_REQUEST_AT) != (ssize_t)sizeof(request))
+        return err_errno(err, errno, "cannot write %s/state", dir);
+    return 0;
+}
+
+int exec_stop(const char *dir, bool kill, int64_t grace_us, struct err *err)
+{
+    struct attempt_look look;
+    autoclose int pidfd = -1;
+    int r = request_write(dir, kill, grace_us, err);
+
+    if (r == 0)
+        r = exec_look(dir, &look, err);
+    if (r < 0)
+        return r;
+    if (look.life == LIFE_ENDED || look.life == LIFE_NONE) /* NONE: read when the keeper starts */
+        return 0;
+    r = exec_watch(&look, &pidfd);
+    if (r == 0 && syscall(SYS_pidfd_send_signal, pidfd, SIGUSR1, NULL, 0) < 0)
+        r = -errno;
+    if (r == -ESRCH) { /* gone meanwhile: fine if it left its record */
+        r = exec_look(dir, &look, err);
+        if (r == 0 && look.life != LIFE_ENDED)
+            return err_set(err, ESRCH, "the keeper of %s is gone", dir);
+        return r;
+    }
+    return r < 0 ? err_errno(err, -r, "cannot reach the keeper of %s", dir) : 0;
+}
