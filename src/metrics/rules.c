@@ -120,11 +120,10 @@ static void take_group(struct line *line, const char *name, double value)
         line_add_output(line, name, strlen(name), value, false);
 }
 
-static void match(const struct rule *rule, struct line *line, const char *s, size_t n)
+static void match(const struct rule *rule, struct line *line, const char *s)
 {
     regmatch_t found[PATTERN_GROUPS_MAX + 1];
-    found[0] = (regmatch_t){.rm_so = 0, .rm_eo = (regoff_t)MIN(n, MATCH_MAX)};
-    if (regexec(&rule->regex, s, ARRAY_LEN(found), found, REG_STARTEND) != 0)
+    if (regexec(&rule->regex, s, ARRAY_LEN(found), found, 0) != 0)
         return;
     vec_foreach (group, &rule->pattern.groups) {
         const regmatch_t *at = &found[group->index];
@@ -138,8 +137,11 @@ static void match(const struct rule *rule, struct line *line, const char *s, siz
 void metrics_rules_match(const struct metrics_rules *rules, struct line *line, const char *s,
                          size_t n)
 {
-    if (!rules)
+    if (!rules || !rules->rules.len)
         return;
+    struct str *text = &line->work[0]; /* regexec wants a NUL at the end */
+    str_cut(text, 0);
+    str_add_n(text, s, MIN(n, MATCH_MAX));
     vec_foreach (rule, &rules->rules)
-        match(rule, line, s, n);
+        match(rule, line, text->s);
 }

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_samples.h — for tests: what a parser makes of a text, as a text: "loss=0.41@3 acc=0.9".
+ * Samples without a step have no '@'; those with a time of their own end with "#µs".
+ */
+#ifndef HONE_METRICS_TEST_SAMPLES_H
+#define HONE_METRICS_TEST_SAMPLES_H
+
+#include "base/str.h"
+#include "metrics/metrics.h"
+
+static inline void collect_sample(const struct sample *sample, void *arg)
+{
+    struct str *to = arg;
+    if (to->len)
+        str_add(to, " ");
+    str_addf(to, "%s=", sample->metric);
+    str_add_double(to, sample->value);
+    if (sample->step != STEP_NONE)
+        str_addf(to, "@%lld", (long long)sample->step);
+    if (sample->time_us)
+        str_addf(to, "#%lld", (long long)sample->time_us);
+}
+
+static inline UNUSED char *samples_of(const struct metrics_rules *rules, enum metrics_source source,
+                                      const char *bytes, size_t n)
+{
+    struct str all = STR_INIT;
+    autofree(metrics_parser) struct metrics_parser *parser =
+        metrics_parser_new(rules, source, collect_sample, &all);
+    metrics_parser_feed(parser, bytes, n, 0);
+    metrics_parser_finish(parser, 0);
+    return str_take(&all);
+}
+
+#endif
