@@ -31,7 +31,7 @@ static const char *take_number(const char *p, double *ret)
         p++;
     while (isdigit((unsigned char)*p))
         p++;
-    if (p - start > 300 || !(isdigit((unsigned char)start[0]) || isdigit((unsigned char)start[1])))
+    if (p - start > 300 || p == start || (p == start + 1 && *start == '.'))
         return NULL;
     if ((*p == 'e' || *p == 'E') && (isdigit((unsigned char)p[1]) || p[1] == '-'))
         p = NULL; /* 1e3s would read as a unit */

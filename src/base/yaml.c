@@ -61,8 +61,11 @@ static int library_err(struct builder *b, struct fy_diag *diag)
     struct fy_diag_error *error = fy_diag_errors_iterate(diag, &cursor);
     const struct yaml_node *last = b->last;
 
-    if (error)
-        return place_err(b->err, b->name, MAX(error->line, 1), MAX(error->column, 1), error->msg);
+    if (error) { /* of an open quote it tells the place behind it */
+        int behind = strstr(error->msg, "without closing quote") ? 1 : 0;
+        return place_err(b->err, b->name, MAX(error->line, 1), MAX(error->column - behind, 1),
+                         error->msg);
+    }
     return place_err(b->err, b->name, last ? last->line : 1, last ? last->column : 1,
                      "not valid YAML");
 }

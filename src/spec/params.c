@@ -57,6 +57,8 @@ static char *value_key(const struct value *value)
 
     if (number && fabs(value->number) < 0x1p53)
         return xasprintf("n%s", double_text(buf, value->number + 0.0));
+    if (value->kind == VALUE_BOOL || value->kind == VALUE_NULL)
+        return xasprintf("%d:%g", (int)value->kind, value->number); /* True is true */
     return xasprintf("%d%s", value->kind == VALUE_INT ? VALUE_FLOAT : (int)value->kind,
                      value->text);
 }

@@ -77,6 +77,18 @@ static void add_params(const struct spec *spec, struct str *to)
     }
 }
 
+/* The middle of a parameter; of a free number, one that reads well. */
+static double middle(const struct param *param)
+{
+    char text[DOUBLE_TEXT_SIZE];
+    double x = param_from_unit(param, 0.5);
+
+    if (!isinf(param_size(param)))
+        return x;
+    snprintf(text, sizeof(text), "%.3g", x);
+    return fmin(fmax(strtod(text, NULL), param->min), param->max);
+}
+
 /* The middle of the space as an example. */
 static void add_example(const struct spec *spec, struct str *to)
 {
@@ -84,7 +96,7 @@ static void add_example(const struct spec *spec, struct str *to)
     autofree(mem) double *x = xcalloc(spec->space.n, sizeof(*x));
 
     for (size_t i = 0; i < spec->space.n; i++)
-        x[i] = param_from_unit(&spec->space.params[i], 0.5);
+        x[i] = middle(&spec->space.params[i]);
     space_settle(&spec->space, x);
     if (spec_command_line(spec, x, NULL, &line, NULL) == 0) {
         row(to, "for example");

@@ -44,14 +44,22 @@ static int check_when(struct reader *reader, const struct space *space,
     return 0;
 }
 
-/* May parameter i come now, all that it looks at being placed? */
-static bool is_ready(const struct space *space, const struct yaml_node *params, size_t i,
-                     const bool *placed)
+/* The parameters that parameter i looks at, by index; their number is the condition's. */
+static size_t *find_needs(struct reader *reader, const struct space *space,
+                          const struct yaml_node *when)
 {
-    const struct yaml_node *when = when_of(params, i);
+    size_t *needs = arena_alloc(&reader->arena, (when ? when->n : 0) * sizeof(*needs));
 
     for (size_t k = 0; when && k < when->n; k++)
-        if (!placed[space_find(space, when->keys[k]->text)])
+        needs[k] = (size_t)space_find(space, when->keys[k]->text);
+    return needs;
+}
+
+/* May it come now, all that it looks at being placed? */
+static bool is_ready(const struct yaml_node *when, const size_t *needs, const bool *placed)
+{
+    for (size_t k = 0; when && k < when->n; k++)
+        if (!placed[needs[k]])
             return false;
     return true;
 }
@@ -61,18 +69,20 @@ static int find_order(struct reader *reader, const struct space *space,
                       const struct yaml_node *params, size_t *order)
 {
     bool *placed = arena_alloc(&reader->arena, space->n * sizeof(*placed));
+    size_t **needs = arena_alloc(&reader->arena, space->n * sizeof(*needs));
 
+    for (size_t i = 0; i < space->n; i++)
+        needs[i] = find_needs(reader, space, when_of(params, i));
     for (size_t n = 0; n < space->n; n++) {
-        size_t i = 0;
-        while (i < space->n && (placed[i] || !is_ready(space, params, i, placed)))
+        size_t i = 0, stuck = 0;
+        while (i < space->n && (placed[i] || !is_ready(when_of(params, i), needs[i], placed)))
             i++;
-        if (i == space->n) {
-            for (i = 0; placed[i];)
-                i++;
-            return yaml_err(reader->err, when_of(params, i),
+        while (i == space->n && placed[stuck])
+            stuck++;
+        if (i == space->n)
+            return yaml_err(reader->err, when_of(params, stuck),
                             "parameter '%s': its 'when' leads back to itself",
-                            params->keys[i]->text);
-        }
+                            params->keys[stuck]->text);
         placed[i] = true;
         order[n] = i;
     }
