@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sim_test.c — thousands of simulated experiments under faults, one a seed.
+ *
+ * HONE_SIM_SEEDS=N runs more of them; HONE_SIM_SEED=S replays one.
+ */
+#include "tests/sim/world.h"
+#include "tests/test.h"
+
+#include <math.h>
+
+static uint64_t number_from(const char *variable, uint64_t otherwise)
+{
+    const char *text = getenv(variable);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+struct verdicts {
+    struct world *world;
+    int64_t counts[TRIAL_STATES];
+    int64_t rows;
+};
+
+static int check_trial(const struct trial_row *row, void *arg)
+{
+    struct verdicts *verdicts = arg;
+    const struct trial *trial = &row->trial;
+
+    verdicts->rows++;
+    verdicts->counts[trial->state]++;
+    assert_true(trial_state_ended(trial->state));
+    int successes = world_successes(verdicts->world, trial->number);
+    if (trial->state == TRIAL_COMPLETED && trial->reason == REASON_NONE) {
+        assert_int_equal(successes, 1); /* ran to its end exactly once */
+        assert_true(isfinite(trial->value));
+    }
+    assert_true(successes <= 1);
+    return 0;
+}
+
+static struct faults random_faults(struct rng *rng)
+{
+    bool calm = rng_chance(rng, 0.1);
+    double scale = calm ? 0 : rng_unit(rng);
+    return (struct faults){
+        .lose = 0.2 * scale * rng_unit(rng),
+        .twice = 0.2 * scale * rng_unit(rng),
+        .engine_dies = scale * rng_unit(rng),
+        .keeper_dies = 0.3 * scale * rng_unit(rng),
+        .spawn_fails = 0.1 * scale * rng_unit(rng),
+        .program_fails = 0.3 * scale * rng_unit(rng),
+        .checkpoints = 0.2 * scale * rng_unit(rng),
+        .diverges = 0.05 * scale * rng_unit(rng),
+        .clock_jumps = 0.2 * scale * rng_unit(rng),
+        .user_interrupts = 0.3 * scale * rng_unit(rng),
+        .until_us = 600 * US_PER_S,
+    };
+}
+
+static void run_seed(uint64_t seed)
+{
+    struct rng rng;
+    rng_init(&rng, seed, 0);
+    int64_t trials = 1 + (int64_t)rng_below(&rng, 24);
+    autofree(mem) char *spec = xasprintf(
+        "{\"name\":\"sim\",\"command\":[\"true\"],\"code\":\"none\","
+        "\"params\":{\"x\":{\"min\":0.0,\"max\":1.0},\"n\":[1,2,3]},"
+        "\"objective\":{\"metric\":\"loss\"%s},"
+        "\"search\":{\"algorithm\":\"%s\",\"trials\":%lld,\"seed\":%llu,\"stop\":\"%s\"%s},"
+        "\"limits\":{\"retries\":%d,\"grace\":\"5s\"%s}}",
+        rng_chance(&rng, 0.2) ? ",\"target\":0.02" : "", rng_chance(&rng, 0.5) ? "random" : "sobol",
+        (long long)trials, (unsigned long long)seed, rng_chance(&rng, 0.3) ? "median" : "none",
+        rng_chance(&rng, 0.5) ? ",\"parallel\":3" : "", (int)rng_below(&rng, 4),
+        rng_chance(&rng, 0.1) ? ",\"time\":\"120s\"" : "");
+    struct faults faults = random_faults(&rng);
+    struct world *world = world_new(seed, spec, (double)(1 + rng_below(&rng, 6)), &faults);
+    struct verdicts verdicts = {.world = world};
+    struct experiment_row row = {0};
+    autorelease(err) struct err err = ERR_INIT;
+
+    world_run(world);
+    assert_ok(store_find_experiment(world_store(world), "last", false, &row, &err), &err);
+    struct trial_query query = {.experiment = row.experiment.id};
+    assert_ok(store_trials(world_store(world), &query, check_trial, &verdicts, &err), &err);
+    assert_true(row.experiment.state == EXPERIMENT_FINISHED ||
+                row.experiment.state == EXPERIMENT_FAILED);
+    assert_true(verdicts.rows <= trials);
+    if (row.experiment.state == EXPERIMENT_FINISHED && row.experiment.reason == REASON_NONE)
+        assert_int_equal(verdicts.rows, trials);
+    experiment_row_release(&row);
+    world_free(world);
+}
+
+TEST(every_experiment_ends_with_each_trial_run_once_whatever_dies)
+{
+    uint64_t one = number_from("HONE_SIM_SEED", 0);
+    uint64_t n = number_from("HONE_SIM_SEEDS", 2000);
+
+    if (one) {
+        run_seed(one);
+        return;
+    }
+    for (uint64_t seed = 1; seed <= n; seed++)
+        run_seed(seed);
+}
+
+TEST(the_same_seed_gives_the_same_run)
+{
+    for (int i = 0; i < 2; i++)
+        run_seed(4711);
+}
+
+TEST_MAIN
