@@ -8,10 +8,12 @@
  *   █                                the cursor waits below, so that whatever ends us leaves a
  *                                    clean line for the shell
  *
- * No alternate screen, no change of the terminal's modes: after SIGKILL there is nothing to repair.
- * A terminal whose size changed may have wrapped our lines: the height of the old picture is
- * counted again in the new width (terminals that cut instead of wrapping lose a line of what was
- * said there, nothing else).
+ * No alternate screen; modes change only inside a frame, which is one write: after SIGKILL there is
+ * nothing to repair. A terminal that became narrower has wrapped our lines: the height of the old
+ * picture is counted again in the new width. Some wrap long before they tell the new size (tmux),
+ * and we draw once or twice in the old width: the picture is drawn without wrapping (7), so its
+ * lines stay single rows and the count comes right when the size arrives. (Terminals that cut
+ * instead of wrapping may lose a line of what was said, nothing else.)
  *
  * The engine may live in this process, so a terminal that does not take our bytes (Ctrl-S, a slow
  * line, a pager) must not hold us: what it does not take now waits in `out`, and pictures are left
@@ -64,7 +66,8 @@ static void flush(struct view *view, int wait_ms)
     struct pollfd ready = {.fd = view->fd, .events = POLLOUT};
 
     while (!view->gone && done < view->out.len && poll(&ready, 1, wait_ms) > 0) {
-        ssize_t n = write(view->fd, view->out.s + done, MIN(view->out.len - done, PIPE_BUF));
+        size_t most = view->own_fd ? SIZE_MAX : PIPE_BUF; /* what a ready pipe takes at once */
+        ssize_t n = write(view->fd, view->out.s + done, MIN(view->out.len - done, most));
         if (n > 0)
             done += (size_t)n;
         else if (n < 0 && errno == EAGAIN && wait_ms == 0)
@@ -116,9 +119,11 @@ static void begin_frame(struct view *view)
 
 static void end_frame(struct view *view)
 {
+    str_add(&view->out, "\x1b[?7l");
+    /* Whole lines are erased, not their ends: tmux would wrap the erased ends as well. */
     vec_foreach (line, &view->picture.lines)
-        str_addf(&view->out, "%s\x1b[K\n", line->text);
-    str_add(&view->out, "\x1b[J\x1b[?25h\x1b[?2026l");
+        str_addf(&view->out, "\x1b[2K%s\n", line->text);
+    str_add(&view->out, "\x1b[J\x1b[?7h\x1b[?25h\x1b[?2026l");
     flush(view, 0);
 }
 
@@ -127,6 +132,7 @@ static void add_said(struct view *view, const char *text)
     const char *end = view->terminal ? "\x1b[K\n" : "\n";
     for (;;) {
         size_t n = strcspn(text, "\n");
+        str_add(&view->out, view->terminal ? "\x1b[2K" : "");
         str_add_printable(&view->out, text, n);
         str_add(&view->out, end);
         if (!text[n])

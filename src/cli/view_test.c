@@ -34,6 +34,7 @@ struct screen {
     VEC(struct screen_row) lines; /* scrollback and screen */
     size_t at, column;            /* the cursor */
     bool hidden;                  /* the cursor */
+    bool cuts;                    /* does not wrap */
 };
 
 static struct screen_row *row_at(struct screen *screen, size_t i)
@@ -46,7 +47,9 @@ static struct screen_row *row_at(struct screen *screen, size_t i)
 
 static void put(struct screen *screen, const char *bytes, size_t n, size_t width)
 {
-    if (screen->column + width > screen->columns) {
+    if (screen->column + width > screen->columns && screen->cuts) {
+        screen->column = screen->columns > width ? screen->columns - width : 0;
+    } else if (screen->column + width > screen->columns) {
         row_at(screen, screen->at)->wrapped = true;
         screen->at++;
         screen->column = 0;
@@ -78,12 +81,14 @@ static void control(struct screen *screen, const char *sequence, char final)
     if (final == 'A')
         screen->at -= MIN(n, screen->at - MIN(top, screen->at));
     else if (final == 'K') {
-        row->len = MIN(row->len, screen->column);
+        row->len = n == 2 ? 0 : MIN(row->len, screen->column);
         row->wrapped = false;
     } else if (final == 'J')
         erase_below(screen);
     else if (str_eq(sequence, "?25"))
         screen->hidden = final == 'l';
+    else if (str_eq(sequence, "?7"))
+        screen->cuts = final == 'l';
     else
         assert_true(final == 'm' || str_eq(sequence, "?2026"));
 }
@@ -222,7 +227,7 @@ static void check_screen(struct bench *bench, const char *expected)
     settle(bench);
     autofree(mem) char *text = screen_text(&bench->screen);
     assert_string_equal(text, expected);
-    assert_false(bench->screen.hidden);
+    assert_false(bench->screen.hidden || bench->screen.cuts);
 }
 
 static json_t *document(const char *text)
@@ -387,6 +392,27 @@ TEST(the_picture_survives_every_change_of_the_size)
         update(&bench, 5, 39);
         settle(&bench);
         screen_resize(&bench.screen, widths[i], 40);
+        set_size(&bench, widths[i], 40);
+    }
+    update(&bench, 2, 40);
+    check_screen(&bench, expected);
+    bench_release(&bench);
+}
+
+TEST(the_picture_survives_a_terminal_that_wraps_before_it_tells)
+{
+    static const size_t widths[] = {60, 45, 110, 40, 80};
+    struct bench bench;
+    autofree(mem) char *expected = xasprintf("said before\nand after\n%s", picture_80);
+
+    bench_init(&bench, 80, 40, false);
+    view_say(bench.view, "said before");
+    view_say(bench.view, "and after");
+    for (size_t i = 0; i < ARRAY_LEN(widths); i++) {
+        update_and_settle(&bench, 5, 38);
+        screen_resize(&bench.screen, widths[i], 40);
+        update_and_settle(&bench, 5, 39);
+        update_and_settle(&bench, 5, 40);
         set_size(&bench, widths[i], 40);
     }
     update(&bench, 2, 40);
