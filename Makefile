@@ -65,7 +65,7 @@ $(B)/libhone-client.a: $(B)/sdk/c/hone.o
 	ar rcs $@ $^
 
 $(B)/%_test: $(B)/%_test.o $(B)/libhone.a $(B)/libhone-client.a
-	$(CC) $(LDALL) -o $@ $^ -lcmocka $(LIBS)
+	$(CC) $(LDALL) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(LIBS)
 
 $(TEST_SRC:%.c=$(B)/%.o): | $(SETUP)/test
 

@@ -27,6 +27,7 @@ demo: $(SETUP)/demo all examples ## install what is missing, build, search a sma
 FUZZERS   := $(sort $(wildcard tests/fuzz/*_fuzz.c))
 REPLAYERS := $(FUZZERS:%_fuzz.c=$(B)/%_replay)
 FAKES     := $(patsubst %.c,$(B)/%.so,$(wildcard tests/*/fake_*.c))
+SIM_OBJ   := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c,$(wildcard tests/sim/*.c)))
 SWEEPS    := $(sort $(wildcard tests/sweep/*.sh tests/sweep/*.py tests/sweep/*.t))
 SCRIPTS   := $(filter-out $(SWEEPS),$(sort $(wildcard tests/*/*.t tests/*/*.sh tests/*/*_test.py)))
 SWEEP_ROUNDS ?= 50
@@ -54,6 +55,8 @@ san: $(SETUP)/lint ## all tests, built by clang with address and undefined-behav
 PEERS := $(sort $(wildcard tests/peers/*.sh tests/peers/*.py tests/peers/*.t))
 test-peers: all ## tests against stock clients and engines of others
 	$(if $(PEERS),$(PROVE) $(PEERS),@echo "nothing in tests/peers yet")
+
+$(filter $(B)/tests/sim/%,$(TESTS)): $(SIM_OBJ)
 
 $(B)/%_replay: $(B)/%_fuzz.o $(B)/tests/fuzz/replay.o $(B)/libhone.a $(B)/libhone-client.a
 	$(CC) $(LDALL) -o $@ $^ $(LIBS)
@@ -93,6 +96,9 @@ lint: lint-format lint-layers lint-cppcheck lint-tidy lint-clang lint-docs ## fo
 lint-format: $(SETUP)/lint
 	clang-format --dry-run -Werror $(C_FILES)
 
+format: $(SETUP)/lint ## lay out the C files as .clang-format says
+	clang-format -i $(C_FILES)
+
 lint-layers:
 	tools/check-layers
 
@@ -114,8 +120,9 @@ lint-clang: $(SETUP)/lint
 	+$(MAKE) CC=clang all tests
 
 # These are made by the program itself, and kept so that they can be read without building.
-DOCS := docs/spec.md docs/hone.1 docs/completion.bash
+DOCS := docs/spec.md docs/commands.md docs/hone.1 docs/completion.bash
 docs_docs/spec.md         := --spec
+docs_docs/commands.md     := --markdown
 docs_docs/hone.1          := --man
 docs_docs/completion.bash := --completion
 
@@ -139,11 +146,11 @@ install: all ## install under PREFIX (/usr/local); DESTDIR= for packages
 	install -Dm644 -t $(DESTDIR)$(PYTHONDIR)/hone sdk/python/hone/*.py sdk/python/hone/py.typed
 	install -Dm644 docs/hone.1 $(DESTDIR)$(PREFIX)/share/man/man1/hone.1
 	install -Dm644 docs/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/hone
-	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/doc/hone README.md LICENSE CHANGELOG.md docs/spec.md
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/doc/hone README.md LICENSE CHANGELOG.md docs/*.md
 
 help: ## this list
 	@echo "make             build $(B)/hone"
 	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile tools/rules.mk
 
-.PHONY: examples demo tests test sweep san test-peers fuzz-replay fuzz run-fuzzers coverage docs install help \
+.PHONY: examples demo tests test sweep san test-peers fuzz-replay fuzz run-fuzzers coverage docs install help format \
         lint lint-format lint-layers lint-cppcheck lint-tidy lint-clang lint-docs $(FUZZERS:%.c=run-%)

@@ -90,8 +90,7 @@ void vec_grow_(void **at, size_t *cap, size_t need, size_t size);
         (v)->at = NULL;                                                                            \
         (v)->len = (v)->cap = 0;                                                                   \
     } while (0)
-#define vec_foreach(p, v)                                                                          \
-    for (__auto_type p = (v)->at; (size_t)(p - (v)->at) < (v)->len; p++)
+#define vec_foreach(p, v) for (__auto_type p = (v)->at; (size_t)(p - (v)->at) < (v)->len; p++)
 
 static inline bool str_eq(const char *a, const char *b)
 {
