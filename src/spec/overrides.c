@@ -38,16 +38,36 @@ static int split(struct reader *reader, const struct yaml_node *place, const cha
     return 0;
 }
 
-static void forget_lines(struct yaml_node *node)
+/* The node came from an option: that is its place. */
+static void move_to(struct yaml_node *node, const char *source)
 {
     if (node->line == 0)
         return; /* reached before, by an alias */
     node->line = 0;
+    node->source = source;
     for (size_t i = 0; i < node->n; i++) {
-        if (node->kind == YAML_MAP)
+        if (node->kind == YAML_MAP) {
             node->keys[i]->line = 0;
-        forget_lines(node->items[i]);
+            node->keys[i]->source = source;
+        }
+        move_to(node->items[i], source);
     }
+}
+
+static int parse_value(struct reader *reader, const struct yaml_node *place, const char *yaml,
+                       struct yaml_node **ret)
+{
+    struct err why = ERR_INIT;
+    int r = yaml_parse(yaml, strlen(yaml), "", &reader->arena, ret, &why);
+
+    if (r < 0) { /* the sentence without its line and column: there is but one line */
+        const char *sentence = strstr(err_text(&why), ": ");
+        r = yaml_err(reader->err, place, "%s", sentence ? sentence + 2 : err_text(&why));
+    } else {
+        move_to(*ret, place->source);
+    }
+    err_release(&why);
+    return r;
 }
 
 /* The map at `key` in `map`, as a copy that may be changed; made if it is missing. */
@@ -118,11 +138,8 @@ static int apply_set(struct reader *reader, struct yaml_node *root, const char *
     int r = split(reader, place, text, &path, &yaml);
 
     if (r == 0)
-        r = yaml_parse(yaml, strlen(yaml), place->source, &reader->arena, &value, reader->err);
-    if (r < 0)
-        return r;
-    forget_lines(value);
-    return set_value(reader, root, path, value, place);
+        r = parse_value(reader, place, yaml, &value);
+    return r < 0 ? r : set_value(reader, root, path, value, place);
 }
 
 /* ---- -p ---- */
