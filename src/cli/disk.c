@@ -4,6 +4,7 @@
  * of its own state file, not of the database, which may be behind.
  */
 #include "cli/disk.h"
+#include "base/fs.h"
 #include "exec/exec.h"
 
 #include <dirent.h>
@@ -53,6 +54,22 @@ void disk_paths_free(char **paths)
     for (size_t i = 0; paths[i]; i++)
         free(paths[i]);
     free(paths);
+}
+
+uint64_t disk_bytes_of(char *const *paths)
+{
+    uint64_t bytes = 0;
+    for (; *paths; paths++)
+        bytes += disk_bytes(*paths);
+    return bytes;
+}
+
+int disk_remove(char *const *paths, struct err *err)
+{
+    int r = 0;
+    for (; *paths && r >= 0; paths++)
+        r = fs_remove_tree(*paths, err);
+    return r;
 }
 
 struct living {

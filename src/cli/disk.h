@@ -15,6 +15,9 @@ char *experiment_dir(const char *home, int64_t experiment);
  * the list to be freed (disk_paths_free). */
 char **trial_paths(const char *home, int64_t experiment, int64_t trial);
 void disk_paths_free(char **paths);
+uint64_t disk_bytes_of(char *const *paths);
+/* rm -r of each. */
+int disk_remove(char *const *paths, struct err *err);
 /* How many attempts of it (trial 0: of the whole experiment) have a living keeper. */
 int living_attempts(struct store *store, const char *home, int64_t experiment, int64_t trial);
 

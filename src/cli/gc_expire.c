@@ -44,12 +44,16 @@ static int remove_trial(struct expire *expire, int64_t trial, struct err *err)
     autofree(mem) char *request = xasprintf("{\"do\":\"rm\",\"experiment\":%lld,\"trial\":%lld}",
                                             (long long)expire->experiment, (long long)trial);
     char **paths = trial_paths(gc->call->home, expire->experiment, trial);
+    int r = 0;
 
-    for (char **path = paths; *path; path++)
-        gc->bytes += disk_bytes(*path);
-    disk_paths_free(paths);
     gc->count[GC_TRIALS]++;
-    return gc->dry ? 0 : gc_change(gc, request, err);
+    gc->bytes += disk_bytes_of(paths);
+    if (!gc->dry)
+        r = gc_change(gc, request, err);
+    if (r >= 0 && !gc->dry)
+        r = disk_remove(paths, err);
+    disk_paths_free(paths);
+    return r;
 }
 
 /* ---- checkpoints ---- */
@@ -159,11 +163,10 @@ struct specs {
 static int on_experiment(const struct experiment_row *row, void *arg)
 {
     struct specs *specs = arg;
-    /* Only those that say `keep` are worth parsing. */
-    if (row->experiment.spec_json && strstr(row->experiment.spec_json, "\"keep\"")) {
-        vec_push(&specs->ids, row->experiment.id);
-        vec_push(&specs->json, xstrdup(row->experiment.spec_json));
-    }
+    if (!row->experiment.spec_json)
+        return 0;
+    vec_push(&specs->ids, row->experiment.id);
+    vec_push(&specs->json, xstrdup(row->experiment.spec_json));
     return 0;
 }
 

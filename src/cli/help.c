@@ -5,6 +5,7 @@
 #include "cli/help.h"
 #include "base/suggest.h"
 #include "cli/table.h"
+#include "spec/parse.h"
 
 #define WIDTH 80
 
@@ -28,6 +29,7 @@ static const struct cmd_option options[] = {
     {"man", 0, NULL, "print the manual page"},
     {"completion", 0, NULL, "print the completion for bash"},
     {"markdown", 0, NULL, "print docs/commands.md"},
+    {"spec", 0, NULL, "print docs/spec.md: every key of a spec"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -69,19 +71,26 @@ void str_add_wrapped(struct str *to, const char *text, size_t indent, size_t wid
     }
 }
 
+static void add_options(struct table *table, const struct cmd_option *list)
+{
+    for (; list && list->name; list++) {
+        autorelease(str) struct str name = STR_INIT;
+        str_add_option(&name, list);
+        table_add(table, PLAIN, "");
+        table_add(table, BOLD, name.s);
+        table_add(table, PLAIN, list->help);
+    }
+}
+
+/* Those of the command, then everybody's. */
 static void print_options(const struct cmd_option *list, bool colour)
 {
     struct table table = TABLE_INIT;
 
     for (int i = 0; i < 3; i++)
         table_column(&table, "", COLUMN_LEFT);
-    for (; list && list->name; list++) {
-        autorelease(str) struct str name = STR_INIT;
-        str_add_option(&name, list);
-        table_add(&table, PLAIN, "");
-        table_add(&table, BOLD, name.s);
-        table_add(&table, PLAIN, list->help);
-    }
+    add_options(&table, list);
+    add_options(&table, cmd_common_options);
     table_print(&table, stdout, colour, 0);
     table_release(&table);
 }
@@ -99,7 +108,6 @@ static int help_command(const struct cmd_call *call, const struct cmd *cmd)
     fputs(text.s, stdout);
     puts("\noptions:");
     print_options(cmd->options, call->colour);
-    print_options(cmd_common_options, call->colour);
     return CMD_OK;
 }
 
@@ -127,7 +135,7 @@ static int help_all(const struct cmd_call *call)
     table_release(&table);
     puts("\nEXPERIMENT is a number, a name (the newest of that name) or 'last';\n"
          "TRIAL is EXPERIMENT.NUMBER, EXPERIMENT.last or 'last'.\n\noptions of every command:");
-    print_options(cmd_common_options, call->colour);
+    print_options(NULL, call->colour);
     print_facts("exit codes", help_exits);
     print_facts("variables", help_variables);
     puts("\n'hone help COMMAND' tells more about one of them");
@@ -153,6 +161,7 @@ static const struct {
     {"man", help_man},
     {"completion", help_completion},
     {"markdown", help_markdown},
+    {"spec", spec_docs},
 };
 
 static int run(struct cmd_call *call)

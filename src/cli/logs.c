@@ -254,8 +254,9 @@ static int choose(struct logs *logs, struct err *err)
     if (cmd_number(logs->call, "attempt", 1, INT32_MAX, &number))
         return -EINVAL;
     if (number > trial->attempts)
-        return err_set(err, ENOENT, "trial %s has %lld attempts, there is no %lldth", name,
-                       (long long)trial->attempts, (long long)number);
+        return err_set(err, ENOENT, "trial %s has %lld attempt%s: --attempt %lld is not there",
+                       name, (long long)trial->attempts, trial->attempts == 1 ? "" : "s",
+                       (long long)number);
     if (number == 0 && !cmd_flag(logs->call, "follow"))
         return err_set(err, ENOENT, "trial %s has not started yet: -f waits for it", name);
     choose_attempt(logs, number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm.c — hone rm: take an experiment or a trial away, rows first, then files (api/change.h). What
- * dies between the two leaves folders that no row names, and `hone gc` finds those.
+ * rm.c — hone rm: take an experiment or a trial away, rows first, then files. What dies between the
+ * two leaves folders that no row names, and `hone gc` finds those.
  */
 #include "cli/disk.h"
 #include "cli/mark.h"
@@ -36,14 +36,6 @@ static int check_idle(const struct cmd_call *call, const struct target *target, 
     return 0;
 }
 
-static uint64_t size_of(char *const *paths)
-{
-    uint64_t bytes = 0;
-    for (; *paths; paths++)
-        bytes += disk_bytes(*paths);
-    return bytes;
-}
-
 /* What goes, in words. */
 static void describe(const struct target *target, char *const *paths, struct str *to)
 {
@@ -59,8 +51,8 @@ static void describe(const struct target *target, char *const *paths, struct str
     else
         str_addf(to, "experiment %lld, %s, with %lld trial%s", (long long)row->experiment.id,
                  row->experiment.name, (long long)n, n == 1 ? "" : "s");
-    str_add(to, ", their results and files (");
-    str_add_size(to, size_of(paths));
+    str_addf(to, ", %s results and files (", target->has_trial ? "its" : "their");
+    str_add_size(to, disk_bytes_of(paths));
     str_add(to, ")");
 }
 
@@ -80,13 +72,16 @@ static int ask(const struct cmd_call *call, const char *what)
     return CMD_FAILED;
 }
 
-static int remove_all(const struct cmd_call *call, const struct target *target)
+static int remove_all(const struct cmd_call *call, const struct target *target, char *const *paths)
 {
     autorelease(str) struct str request = STR_INIT;
+    autorelease(err) struct err err = ERR_INIT;
     struct json_out out = JSON_OUT(&request);
 
     mark_begin(&out, "rm", target);
     int code = mark_send(call, &out);
+    if (code == 0 && disk_remove(paths, &err) < 0)
+        code = cmd_fail(call, CMD_FAILED, &err);
     if (code == 0)
         mark_done(call, target, "rm", "removed; 'hone gc' frees the code that only it used");
     return code;
@@ -110,7 +105,7 @@ static int remove_target(const struct cmd_call *call, const struct target *targe
     describe(target, paths, &what);
     int code = ask(call, what.s);
     if (code == 0)
-        code = remove_all(call, target);
+        code = remove_all(call, target, paths);
     disk_paths_free(paths);
     return code;
 }

@@ -1,0 +1,50 @@
+#!tests/transcript
+# a good spec is explained
+> good.yaml
+| name: tiny
+| command: python3 train.py
+| params:
+|   lr: {min: 1e-4, max: 1e-1, scale: log}
+|   batch: [32, 64]
+| objective: {metric: loss, goal: minimize}
+| search: {trials: 8, seed: 1}
+$ hone check good.yaml
+experiment  tiny
+program     python3 train.py
+...
+objective   minimize loss
+search      8 trials[..]seed 1
+...
+$ hone check good.yaml --json | cut -c1-40
+{"ok":true,"notes":"","spec":{"name":"ti
+# options change it as they would change a run
+$ hone check good.yaml --trials 3 -p batch=64 --name other --maximize acc --set search.seed=5 | grep -e experiment -e objective -e search
+experiment  other
+objective   maximize acc
+search      3 trials[..]seed 5
+# without a file
+$ hone check --param x=0..1 --minimize y -- sh -c 'echo y={x}' | grep -e program -e objective
+program     sh -c 'echo y={x}'
+objective   minimize y
+# a bad one is refused with its place
+> bad.yaml
+| name: tiny
+| command: python3 train.py
+| parms: {lr: 1}
+$ hone check bad.yaml
+hone: bad.yaml:3:1: unknown key 'parms', did you mean 'params'?
+? 2
+> bounds.yaml
+| name: tiny
+| command: x
+| params:
+|   lr: {min: 3, max: 1}
+$ hone check bounds.yaml
+hone: bounds.yaml:4:[..]
+? 2
+$ hone check nothere.yaml
+hone: cannot read nothere.yaml: No such file or directory
+? 2
+$ hone check good.yaml --set search.trials=some
+hone: [..]trials[..]
+? 2

@@ -1,0 +1,68 @@
+#!tests/transcript
+# alone it says what to type first
+$ hone
+hone trains your model while it tunes it, and the machine under it
+
+to begin, in the folder of your training program:
+...
+'hone help' lists all commands, 'hone doctor' says what this machine allows
+# help lists every command
+$ hone help
+...
+commands:
+...
+  ls [EXPERIMENT]               list the experiments, or the trials of one
+...
+  2              wrong usage or spec; nothing was changed
+...
+$ hone --help | head -1
+hone trains your model while it tunes it, and the machine under it
+# and explains one, in both spellings
+$ hone help best
+hone best EXPERIMENT
+  the best trials of an experiment
+...
+options:
+  --number N, -n N  [..]
+  --home DIR        [..]
+  --json            [..]
+  --help, -h        [..]
+$ hone best --help | head -2
+hone best EXPERIMENT
+  the best trials of an experiment
+$ hone help bset
+hone help: there is no command 'bset', did you mean 'best'?
+'hone help help' tells more
+? 2
+# every command has a page
+$ for c in init check run attach stop resume ls show logs best compare diff rerun export tag note star rm gc doctor help version; do hone help $c | head -1; done
+hone init [FILE] [-- COMMAND]
+hone check [FILE] [-- COMMAND]
+hone run [..]
+hone attach [..]
+hone stop [..]
+hone resume [..]
+hone ls [EXPERIMENT]
+hone show EXPERIMENT|TRIAL
+hone logs TRIAL
+hone best EXPERIMENT
+hone compare EXPERIMENT…|TRIAL…
+hone diff A B
+hone rerun [..]
+hone export EXPERIMENT
+hone tag EXPERIMENT|TRIAL TAG…
+hone note EXPERIMENT|TRIAL [TEXT]
+hone star EXPERIMENT|TRIAL
+hone rm EXPERIMENT|TRIAL
+hone gc
+hone doctor
+hone help [COMMAND]
+hone version
+# documents made from the same tables
+$ hone help --man | head -2
+.TH HONE 1 "" "hone [..]" "User Commands"
+.SH NAME
+$ hone help --completion > c.bash && bash -c '. ./c.bash; COMP_WORDS=(hone be) COMP_CWORD=1; _hone; echo $COMPREPLY'
+best
+$ bash -c '. ./c.bash; COMP_WORDS=(hone export --me) COMP_CWORD=2; _hone; echo $COMPREPLY'
+--metrics
