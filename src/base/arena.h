@@ -11,9 +11,12 @@ struct arena_block;
 struct arena {
     struct arena_block *block; /* newest first */
 };
-#define ARENA_INIT {NULL}
+#define ARENA_INIT                                                                                 \
+    {                                                                                              \
+        NULL                                                                                       \
+    }
 
-void *arena_alloc(struct arena *arena, size_t size); /* zeroed, aligned for anything */
+void *arena_alloc(struct arena *arena, size_t size);    /* zeroed, aligned for anything */
 char *arena_strdup(struct arena *arena, const char *s); /* NULL stays NULL */
 void *arena_memdup(struct arena *arena, const void *p, size_t n);
 void arena_release(struct arena *arena);

@@ -22,7 +22,7 @@ static void replace(struct err *err, int code, char *text)
     err->code = code;
 }
 
-int err_set(struct err *err, int code, const char *fmt, ...)
+int err_set_(struct err *err, int code, const char *fmt, ...)
 {
     va_list ap;
     if (!err)
@@ -33,7 +33,7 @@ int err_set(struct err *err, int code, const char *fmt, ...)
     return -code;
 }
 
-int err_errno(struct err *err, int code, const char *fmt, ...)
+int err_errno_(struct err *err, int code, const char *fmt, ...)
 {
     va_list ap;
     if (!err)
@@ -45,7 +45,7 @@ int err_errno(struct err *err, int code, const char *fmt, ...)
     return -code;
 }
 
-int err_context(struct err *err, const char *fmt, ...)
+int err_context_(struct err *err, const char *fmt, ...)
 {
     va_list ap;
     if (!err)

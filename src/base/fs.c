@@ -119,9 +119,9 @@ int fs_remove_tree(const char *path, struct err *err)
 bool fs_is_network(const char *path)
 {
     static const unsigned long network[] = {
-        0x6969 /* nfs */,         0x517b /* smb */,    0xfe534d42 /* smb2 */, 0xff534d42 /* cifs */,
-        0x0bd00bd0 /* lustre */,  0x564c /* ncp */,    0x5346414f /* afs */,  0x6b414653 /* kafs */,
-        0x47504653 /* gpfs */,    0xc36400 /* ceph */, 0x65735546 /* fuse */, 0x01021997 /* 9p */,
+        0x6969 /* nfs */,        0x517b /* smb */,    0xfe534d42 /* smb2 */, 0xff534d42 /* cifs */,
+        0x0bd00bd0 /* lustre */, 0x564c /* ncp */,    0x5346414f /* afs */,  0x6b414653 /* kafs */,
+        0x47504653 /* gpfs */,   0xc36400 /* ceph */, 0x65735546 /* fuse */, 0x01021997 /* 9p */,
         0x19830326 /* fhgfs */,
     };
     struct statfs st;

@@ -17,14 +17,18 @@ struct json_out {
     struct str *to;
     bool comma; /* something stands before on this level */
 };
-#define JSON_OUT(str) {(str), false}
+#define JSON_OUT(str)                                                                              \
+    {                                                                                              \
+        (str), false                                                                               \
+    }
 
 void json_begin_object(struct json_out *out);
 void json_end_object(struct json_out *out);
 void json_begin_array(struct json_out *out);
 void json_end_array(struct json_out *out);
 void json_key(struct json_out *out, const char *key);
-void json_text(struct json_out *out, const char *text); /* NULL: null; broken UTF-8 becomes U+FFFD */
+void json_text(struct json_out *out,
+               const char *text); /* NULL: null; broken UTF-8 becomes U+FFFD */
 void json_text_n(struct json_out *out, const char *text, size_t n);
 void json_double(struct json_out *out, double x);
 void json_int(struct json_out *out, int64_t x);

@@ -16,7 +16,10 @@ struct map {
     struct map_slot *slots;
     size_t cap, used, len; /* cap a power of two or 0; used counts removed ones too */
 };
-#define MAP_INIT {NULL, 0, 0, 0}
+#define MAP_INIT                                                                                   \
+    {                                                                                              \
+        NULL, 0, 0, 0                                                                              \
+    }
 
 void map_release(struct map *map); /* the values are the caller's */
 /* NULL if absent. */
@@ -32,7 +35,10 @@ void *map_next(const struct map *map, size_t *cursor, uint64_t *ret_key);
 struct map_text {
     struct map map; /* hash → chain */
 };
-#define MAP_TEXT_INIT {MAP_INIT}
+#define MAP_TEXT_INIT                                                                              \
+    {                                                                                              \
+        MAP_INIT                                                                                   \
+    }
 void map_text_release(struct map_text *map);
 void *map_text_find(const struct map_text *map, const char *key);
 void map_text_put(struct map_text *map, const char *key, void *value);

@@ -15,9 +15,9 @@ struct rng {
 /* Different streams of one seed are independent. */
 void rng_init(struct rng *rng, uint64_t seed, uint64_t stream);
 uint64_t rng_u64(struct rng *rng);
-double rng_unit(struct rng *rng);                   /* [0, 1) */
-uint64_t rng_below(struct rng *rng, uint64_t n);    /* [0, n), no bias; n > 0 */
-double rng_normal(struct rng *rng);                 /* mean 0, variance 1 */
+double rng_unit(struct rng *rng);                /* [0, 1) */
+uint64_t rng_below(struct rng *rng, uint64_t n); /* [0, n), no bias; n > 0 */
+double rng_normal(struct rng *rng);              /* mean 0, variance 1 */
 bool rng_chance(struct rng *rng, double p);
 /* A good 64-bit mix of a number: splitmix64's finaliser. */
 uint64_t hash_u64(uint64_t x);

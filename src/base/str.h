@@ -12,7 +12,10 @@ struct str {
     char *s;
     size_t len, cap; /* cap 0: `s` is a constant "" */
 };
-#define STR_INIT {(char *)"", 0, 0}
+#define STR_INIT                                                                                   \
+    {                                                                                              \
+        (char *)"", 0, 0                                                                           \
+    }
 
 void str_release(struct str *str);
 void str_reserve(struct str *str, size_t more);

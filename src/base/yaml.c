@@ -41,7 +41,7 @@ static int place_err(struct err *err, const char *source, int line, int column, 
     return err_set(err, EINVAL, "%s:%d:%d: %s", source, line, column, text);
 }
 
-int yaml_err(struct err *err, const struct yaml_node *node, const char *fmt, ...)
+int yaml_err_(struct err *err, const struct yaml_node *node, const char *fmt, ...)
 {
     char *text = NULL;
     va_list ap;

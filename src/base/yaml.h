@@ -44,7 +44,8 @@ bool yaml_is_null(const struct yaml_node *node);
 /* "a list", "a mapping", "'text'" — for sentences; the text cut after 40 bytes. */
 const char *yaml_describe(const struct yaml_node *node, struct arena *arena);
 /* err_set() with the node's place before the sentence. */
-int yaml_err(struct err *err, const struct yaml_node *node, const char *fmt, ...) PRINTF(3, 4);
+#define yaml_err(err, node, ...) err_negative(yaml_err_((err), (node), __VA_ARGS__))
+int yaml_err_(struct err *err, const struct yaml_node *node, const char *fmt, ...) PRINTF(3, 4);
 
 /* Build trees by hand; places are those of `like`. */
 struct yaml_node *yaml_scalar(struct arena *arena, const struct yaml_node *like, const char *text,
