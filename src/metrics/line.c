@@ -50,7 +50,8 @@ static bool has_name(const struct line *line, const char *name)
 
 void line_add_output(struct line *line, const char *name, size_t n, double value, bool weak)
 {
-    if (n == 0 || n > OUTPUT_NAME_MAX || line->readings.len >= OUTPUT_READINGS)
+    bool ours = n >= 5 && memcmp(name, "hone.", 5) == 0;
+    if (n == 0 || n > OUTPUT_NAME_MAX || ours || line->readings.len >= OUTPUT_READINGS)
         return;
     line_add(line, name, n, value, weak);
     struct reading added = *vec_last(&line->readings);

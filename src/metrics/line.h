@@ -37,7 +37,8 @@ void line_clear(struct line *line, int64_t time_us);
 void line_release(struct line *line);
 /* A new reading; the name is copied, spaces become '_'. */
 void line_add(struct line *line, const char *name, size_t n, double value, bool weak);
-/* The same for output: a name already on the line, an empty or a long one is left out. */
+/* The same for output: a name already on the line, an empty, a long or one of ours ("hone.…", which
+ * is an answer in the metrics file) is left out. */
 void line_add_output(struct line *line, const char *name, size_t n, double value, bool weak);
 /* Keep the first `readings` readings. */
 void line_cut(struct line *line, size_t readings);

@@ -118,6 +118,8 @@ size_t number_parse_special(const char *s, const char *end, double *ret)
     const char *p = s;
     if (p < end && (*p == '-' || *p == '+'))
         p++;
+    if (p >= end || ((*p | 0x20) != 'n' && (*p | 0x20) != 'i'))
+        return 0;
     for (size_t i = 0; i < ARRAY_LEN(specials); i++) {
         size_t n = strlen(specials[i].word);
         if ((size_t)(end - p) < n || strncasecmp(p, specials[i].word, n) != 0)
@@ -157,6 +159,8 @@ size_t word_char(const char *s, const char *end)
 
 bool text_is(const char *s, size_t n, const char *word)
 {
+    if (n == 0 || ((s[0] ^ word[0]) & ~0x20)) /* most differ here already */
+        return false;
     return strlen(word) == n && strncasecmp(s, word, n) == 0;
 }
 

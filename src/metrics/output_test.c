@@ -216,6 +216,8 @@ static const char *const silent_lines[] = {
     "loss: 1e+",
     "loss: .",
     "loss: --5",
+    "hone.generation: 5",
+    "{\"hone.generation\": 5}",
 };
 
 TEST(what_is_no_metric_gives_nothing)

@@ -32,6 +32,22 @@ bool unit_known(const char *s, size_t n)
     return text_in(slash + 1, n - (size_t)(slash + 1 - s), rates, ARRAY_LEN(rates));
 }
 
+/* What a character may do, in one look. */
+enum { STOP = 1 /* ends junk */, SKIP = 2 /* between tokens */, JOIN = 4 /* inside a word */ };
+static const unsigned char does[256] = {
+    [' '] = STOP | SKIP, ['\t'] = STOP | SKIP, ['"'] = STOP | SKIP, ['\''] = STOP | SKIP | JOIN,
+    ['`'] = SKIP,        ['#'] = SKIP,         [','] = STOP,        [';'] = STOP,
+    ['|'] = STOP,        ['('] = STOP,         [')'] = STOP,        ['['] = STOP,
+    [']'] = STOP,        ['{'] = STOP,         ['}'] = STOP,        ['-'] = JOIN,
+    ['.'] = JOIN,        ['/'] = JOIN,         ['@'] = JOIN,        ['+'] = JOIN,
+    ['^'] = JOIN,
+};
+
+static bool can(const char *p, const char *end, int what)
+{
+    return p < end && does[(unsigned char)*p] & what;
+}
+
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t';
@@ -56,6 +72,8 @@ static const char *skip_spaces(const char *p, const char *end)
 
 static bool starts_with(const char *p, const char *end, const char *text)
 {
+    if (p >= end || *p != *text)
+        return false;
     size_t n = strlen(text);
     return (size_t)(end - p) >= n && memcmp(p, text, n) == 0;
 }
@@ -63,7 +81,7 @@ static bool starts_with(const char *p, const char *end, const char *text)
 /* Everything that clings to what was read. */
 static const char *junk_end(const char *p, const char *end)
 {
-    while (p < end && !is_space(*p) && !strchr(",;|()[]{}\"'", *p))
+    while (p < end && !can(p, end, STOP))
         p++;
     return p;
 }
@@ -97,7 +115,7 @@ static bool clean_end(const char *p, const char *end)
     case ':':
         return !is_digit(next, end);
     case '.':
-        return next >= end || is_space(*next) || strchr(",;|)]}\"'", *next);
+        return next >= end || can(next, end, STOP);
     case '-':
         return !word_char(next, end);
     case '/':
@@ -182,7 +200,7 @@ static const char *read_word(const char *p, const char *end)
 {
     for (;;) {
         size_t n = word_char(p, end);
-        if (!n && p < end && strchr("-./@'+^", *p) && *p)
+        if (!n && can(p, end, JOIN))
             n = word_char(p + 1, end) ? 1 : 0;
         if (!n)
             return p;
@@ -239,13 +257,14 @@ static const char *read_mark(const struct scan *scan, struct token *ret)
 void token_next(struct scan *scan, struct token *ret)
 {
     *ret = (struct token){.kind = TOKEN_END, .of = NAN};
-    while (scan->p < scan->end && (is_space(*scan->p) || strchr("\"'`#", *scan->p)))
+    while (can(scan->p, scan->end, SKIP))
         scan->p++;
     ret->s = scan->p;
     if (scan->p >= scan->end)
         return;
     double special;
-    size_t n = strchr("-+", *scan->p) ? number_parse_special(scan->p, scan->end, &special) : 0;
+    bool sign = *scan->p == '-' || *scan->p == '+';
+    size_t n = sign ? number_parse_special(scan->p, scan->end, &special) : 0;
     if (n) {
         ret->kind = TOKEN_NUMBER;
         ret->value = special;
