@@ -166,24 +166,27 @@ static void on_patience(uv_timer_t *timer UNUSED)
     fail_msg("nothing happened for %d s", PATIENCE_MS / 1000);
 }
 
-/* Turn the loop until *counter has reached n. */
+/* Turn the loop until it is so. */
+#define WAIT(condition)                                                                            \
+    do {                                                                                           \
+        uv_timer_t patience;                                                                       \
+        uv_timer_init(&w.loop, &patience);                                                         \
+        uv_timer_start(&patience, on_patience, PATIENCE_MS, 0);                                    \
+        while (!(condition))                                                                       \
+            uv_run(&w.loop, UV_RUN_ONCE);                                                          \
+        uv_close((uv_handle_t *)&patience, NULL);                                                  \
+        uv_run(&w.loop, UV_RUN_NOWAIT);                                                            \
+    } while (0)
+
 static void wait_for(const int *counter, int n)
 {
-    uv_timer_t patience;
-    uv_timer_init(&w.loop, &patience);
-    uv_timer_start(&patience, on_patience, PATIENCE_MS, 0);
-    while (*counter < n)
-        uv_run(&w.loop, UV_RUN_ONCE);
-    uv_close((uv_handle_t *)&patience, NULL);
-    uv_run(&w.loop, UV_RUN_NOWAIT);
+    WAIT(*counter >= n);
 }
 
 static void wait_for_samples(int64_t attempt, size_t n)
 {
-    while (w.seen[attempt].samples.len < n) {
-        assert_int_equal(w.seen[attempt].ended, 0);
-        uv_run(&w.loop, UV_RUN_ONCE);
-    }
+    WAIT(w.seen[attempt].samples.len >= n || w.seen[attempt].ended);
+    assert_true(w.seen[attempt].samples.len >= n);
 }
 
 static size_t count_fds(void)
@@ -317,6 +320,46 @@ TEST(a_fresh_agent_adopts_what_runs_and_reads_all_of_it)
     assert_int_equal(w.seen[2].samples.len, 1);
     end();
     waitpid(pid, NULL, WNOHANG);
+}
+
+/* The engine died between starting it and knowing so. */
+TEST(a_fresh_agent_told_to_start_what_lives_leaves_it_alone)
+{
+    begin();
+    const char *script = "echo run: 1; while [ ! -e go ]; do sleep 0.01; done";
+    start_shell(1, script);
+    wait_for_samples(1, 1);
+    pid_t pid = w.seen[1].pid;
+    agent_end();
+    agent_begin();
+    start_shell(1, script);
+    wait_for(&w.seen[1].started, 2); /* of the keeper that leaves, and of the one that stays */
+    assert_int_equal(w.seen[1].pid, pid);
+    autofree(mem) char *go = xasprintf("%s/go", w.home);
+    assert_int_equal(fs_write_atomic(go, "", 0, 0644, NULL), 0);
+    wait_for(&w.seen[1].ended, 1);
+    assert_int_equal(w.seen[1].ending.reason, REASON_NONE);
+    assert_int_equal(w.seen[1].samples.len, 1);
+    end();
+    waitpid(pid, NULL, WNOHANG);
+}
+
+TEST(a_loud_program_is_read_to_its_end)
+{
+    begin();
+    start_shell(1, "i=0; while [ $i -lt 20 ]; do yes 'loss: 0.5' | head -10000; i=$((i+1)); done;"
+                   "printf 'last: 7'");
+    wait_for(&w.seen[1].ended, 1);
+    assert_int_equal(w.seen[1].samples.len, 200001);
+    assert_string_equal(w.seen[1].samples.at[200000].metric, "last");
+    end();
+}
+
+TEST(a_freed_agent_forgets_a_sweep_under_way)
+{
+    begin();
+    adopt(7);
+    end();
 }
 
 TEST(an_attempt_that_never_began_is_lost)
