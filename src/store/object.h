@@ -16,6 +16,11 @@ int sha256_hex(const void *bytes, size_t n, char ret[SHA256_HEX_SIZE], struct er
 /* Path of an object (free it). */
 char *object_path(const char *home, const char *sha256);
 int object_remove(const char *home, const char *sha256, struct err *err);
+/* Store bytes; durable when it returns 0. Storing them again changes nothing. */
+int object_store(const char *home, const void *bytes, size_t n, char ret_sha256[SHA256_HEX_SIZE],
+                 struct err *err);
+/* Append an object of at most `cap` bytes to `to`; -EBADMSG if it is damaged. */
+int object_load(const char *home, const char *sha256, size_t cap, struct str *to, struct err *err);
 
 struct snapshot {
     char sha256[SHA256_HEX_SIZE]; /* of the archive: equal trees give equal names */

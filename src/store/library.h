@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * library.h — libcrypto and libarchive, opened on first use, so that `hone ls` need not load them.
+ * The functions have their own names, behind a pointer: crypto->EVP_sha256().
+ */
+#ifndef HONE_STORE_LIBRARY_H
+#define HONE_STORE_LIBRARY_H
+
+#include "base/err.h"
+#include <sys/types.h>
+#include <time.h>
+
+struct archive;
+struct archive_entry;
+typedef int archive_open_fn(struct archive *, void *);
+typedef ssize_t archive_write_fn(struct archive *, void *, const void *, size_t);
+
+#define ARCHIVE_OK   0
+#define ARCHIVE_EOF  1
+#define ARCHIVE_WARN (-20)
+
+/* X(result, name, arguments) */
+#define LIBCRYPTO(X)                                                                               \
+    X(void *, EVP_MD_CTX_new, (void))                                                              \
+    X(void, EVP_MD_CTX_free, (void *))                                                             \
+    X(const void *, EVP_sha256, (void))                                                            \
+    X(int, EVP_DigestInit_ex, (void *, const void *, void *))                                      \
+    X(int, EVP_DigestUpdate, (void *, const void *, size_t))                                       \
+    X(int, EVP_DigestFinal_ex, (void *, unsigned char *, unsigned *))
+
+#define LIBARCHIVE(X)                                                                              \
+    X(const char *, archive_error_string, (struct archive *))                                      \
+    X(struct archive *, archive_write_new, (void))                                                 \
+    X(int, archive_write_add_filter_zstd, (struct archive *))                                      \
+    X(int, archive_write_set_format_gnutar, (struct archive *))                                    \
+    X(int, archive_write_set_bytes_in_last_block, (struct archive *, int))                         \
+    X(int, archive_write_open,                                                                     \
+      (struct archive *, void *, archive_open_fn *, archive_write_fn *, archive_open_fn *))        \
+    X(int, archive_write_header, (struct archive *, struct archive_entry *))                       \
+    X(ssize_t, archive_write_data, (struct archive *, const void *, size_t))                       \
+    X(int, archive_write_close, (struct archive *))                                                \
+    X(int, archive_write_free, (struct archive *))                                                 \
+    X(struct archive *, archive_read_new, (void))                                                  \
+    X(int, archive_read_support_filter_zstd, (struct archive *))                                   \
+    X(int, archive_read_support_format_tar, (struct archive *))                                    \
+    X(int, archive_read_open_fd, (struct archive *, int, size_t))                                  \
+    X(int, archive_read_next_header, (struct archive *, struct archive_entry **))                  \
+    X(ssize_t, archive_read_data, (struct archive *, void *, size_t))                              \
+    X(int, archive_read_free, (struct archive *))                                                  \
+    X(struct archive_entry *, archive_entry_new, (void))                                           \
+    X(struct archive_entry *, archive_entry_clear, (struct archive_entry *))                       \
+    X(void, archive_entry_free, (struct archive_entry *))                                          \
+    X(void, archive_entry_set_pathname, (struct archive_entry *, const char *))                    \
+    X(void, archive_entry_set_symlink, (struct archive_entry *, const char *))                     \
+    X(void, archive_entry_set_filetype, (struct archive_entry *, unsigned))                        \
+    X(void, archive_entry_set_perm, (struct archive_entry *, mode_t))                              \
+    X(void, archive_entry_set_size, (struct archive_entry *, int64_t))                             \
+    X(void, archive_entry_set_mtime, (struct archive_entry *, time_t, long))                       \
+    X(const char *, archive_entry_pathname, (struct archive_entry *))                              \
+    X(const char *, archive_entry_symlink, (struct archive_entry *))                               \
+    X(mode_t, archive_entry_filetype, (struct archive_entry *))                                    \
+    X(mode_t, archive_entry_perm, (struct archive_entry *))                                        \
+    X(int64_t, archive_entry_size, (struct archive_entry *))
+
+#define MEMBER(result, name, arguments) result(*name) arguments;
+struct libcrypto {
+    LIBCRYPTO(MEMBER)
+};
+struct libarchive {
+    LIBARCHIVE(MEMBER)
+};
+#undef MEMBER
+
+/* From any thread. 0, or -ENOTSUP with a sentence that names the package to install. The library
+ * stays open until the program ends. */
+int libcrypto_load(const struct libcrypto **ret, struct err *err);
+int libarchive_load(const struct libarchive **ret, struct err *err);
+
+#endif
