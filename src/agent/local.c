@@ -150,17 +150,17 @@ int agent_local_new(struct uv_loop_s *loop, const char *home_id, agent_event_fn 
     int r = exec_new(home_id, &exec, err);
     if (r < 0)
         return r;
-    autoclose int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (epoll_fd < 0)
+    local->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (local->epoll_fd < 0)
         return err_errno(err, errno, "cannot watch processes");
-    r = uv_poll_init(loop, &local->poll, epoll_fd);
-    if (r < 0)
+    r = uv_poll_init(loop, &local->poll, local->epoll_fd);
+    if (r < 0) {
+        close(local->epoll_fd);
         return err_set(err, -r, "cannot watch processes: %s", uv_strerror(r));
+    }
     local->base = (struct agent){.ops = &agent_local, .on_event = on_event, .arg = arg};
     local->loop = loop;
     local->exec = TAKE(exec);
-    local->epoll_fd = epoll_fd;
-    epoll_fd = -1;
     open_handles(local);
     machine_probe(&local->base.machine);
     *ret = &TAKE(local)->base;
