@@ -23,7 +23,7 @@ static bool is_tuple(const struct yaml_node *node)
 /* A spec with a mistyped key must get its error, not another meaning. */
 static bool looks_like_spec_key(const char *key)
 {
-    static const char *const telling[] = {"params", "command", "objective", "search", "limits"};
+    static const char *const telling[] = {"params", "command"};
     const struct option *option = option_find(key);
 
     return (option && !option->internal) || suggest(key, telling, ARRAY_LEN(telling));

@@ -287,6 +287,8 @@ static int read_param(struct reader *reader, struct param *param, const struct y
 {
     if (node->kind == YAML_LIST)
         return read_choices(reader, param, node);
+    if (node->kind == YAML_SCALAR && !node->quoted && !*node->text)
+        return yaml_err(reader->err, node, "parameter '%s' has no value", param->name);
     if (node->kind == YAML_SCALAR || yaml_find(node, "raw")) {
         struct value value;
         int r = read_value(reader, node, param->name, &value);
@@ -308,6 +310,36 @@ static int read_param(struct reader *reader, struct param *param, const struct y
 
 /* ---- all of them ---- */
 
+/* What is stored must be readable again, and ranges grow when they are written out. */
+static int check_total(struct reader *reader, const struct yaml_node *node)
+{
+    const struct space *space = &reader->spec->space;
+    size_t total = 0;
+
+    for (size_t i = 0; i < space->n; i++) {
+        total += space->params[i].n_choices;
+        if (total > VALUES_TOTAL_MAX)
+            return yaml_err(reader->err, node->items[i],
+                            "more than %d values in the lists of all parameters; use min and max",
+                            VALUES_TOTAL_MAX);
+    }
+    return 0;
+}
+
+static int check_name(struct reader *reader, const struct yaml_node *key)
+{
+    if (str_eq(key->text, "checkpoint"))
+        return yaml_err(reader->err, key,
+                        "parameter name 'checkpoint' is taken: {checkpoint} is where a trial goes "
+                        "on from");
+    if (!param_name_valid(key->text))
+        return yaml_err(reader->err, key,
+                        "parameter name '%s' cannot be passed to a program; use letters, digits, "
+                        "'_', '-', '.', and begin with a letter or '_'",
+                        key->text);
+    return 0;
+}
+
 int read_params(struct reader *reader, const struct yaml_node *node)
 {
     struct space *space = &reader->spec->space;
@@ -320,17 +352,14 @@ int read_params(struct reader *reader, const struct yaml_node *node)
     space_release(space);
     space->params = xcalloc(node->n, sizeof(*space->params));
     for (size_t i = 0; i < node->n; i++) {
-        const char *name = node->keys[i]->text;
-        if (!param_name_valid(name) || str_eq(name, "checkpoint"))
-            return yaml_err(reader->err, node->keys[i], "parameter name '%s' %s", name,
-                            str_eq(name, "checkpoint")
-                                ? "is taken: {checkpoint} is where a trial goes on from"
-                                : "cannot be passed to a program; use letters, digits, '_', '-', "
-                                  "'.', and begin with a letter or '_'");
-        space->params[space->n++].name = xstrdup(name);
-        int r = read_param(reader, &space->params[i], node->items[i]);
+        int r = check_name(reader, node->keys[i]);
+        if (r < 0)
+            return r;
+        space->params[space->n++].name = xstrdup(node->keys[i]->text);
+        r = read_param(reader, &space->params[i], node->items[i]);
         if (r < 0)
             return r;
     }
-    return connect_params(reader, space, node);
+    int r = check_total(reader, node);
+    return r < 0 ? r : connect_params(reader, space, node);
 }

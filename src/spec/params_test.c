@@ -120,6 +120,10 @@ TEST(bad_values_are_refused_at_their_place)
     BAD("  a: [1, 2, 1.0]\n", "t:3:13: parameter 'a': the value '1.0' stands twice");
     BAD("  a: [true, 1, True]\n", "t:3:16: parameter 'a': the value 'True' stands twice");
     BAD("  a: [x, 'x']\n", "t:3:10: parameter 'a': the value 'x' stands twice");
+    BAD("  a:\n", "t:3:3: parameter 'a' has no value");
+    BAD("  a: {range: [0, 0.9, 1e-4]}\n  b: {range: [0, 0.9, 1e-4]}\n  c: {range: [0, 0.9, "
+        "1e-4]}\n",
+        "t:5:6: more than 20000 values in the lists of all parameters; use min and max");
     BAD("  a: [[1], 2]\n", "t:3:7: parameter 'a': a value must be a number or a text, not a list");
 }
 

@@ -9,8 +9,9 @@
 #include "spec/options.h"
 #include "spec/parse.h"
 
-#define PARAMS_MAX 1000  /* parameters in a spec */
-#define VALUES_MAX 10000 /* values in a list */
+#define PARAMS_MAX       1000  /* parameters in a spec */
+#define VALUES_MAX       10000 /* values in a list */
+#define VALUES_TOTAL_MAX 20000 /* in all lists together */
 
 struct reader {
     struct arena arena;
