@@ -200,29 +200,28 @@ void cgroup_plan_release(struct cgroup_plan *plan)
     *plan = (struct cgroup_plan){.kind = CGROUP_NONE};
 }
 
-static bool home_folder(char **folder, const char *home_id)
+static void home_folder(char **folder, const char *home_id)
 {
     char *path;
 
     if (!*folder)
-        return true;
+        return;
     path = xasprintf("%s/hone-%s", *folder, home_id);
     free(*folder);
     *folder = path;
-    return mkdir(path, 0755) == 0 || errno == EEXIST;
 }
 
+/* Keepers make the home's folders when they need them. Only v2 limits want them before: the
+ * controller must be passed on. */
 void cgroup_plan_begin(struct cgroup_plan *plan, const char *home_id)
 {
-    bool made = home_folder(&plan->tree, home_id) && home_folder(&plan->memory, home_id);
-
-    if (!made) {
-        int reason = -errno;
-        cgroup_plan_release(plan);
-        plan->why = explain(plan, reason);
-    } else if (plan->kind == CGROUP_V2 && plan->limits_memory) {
-        plan->limits_memory = pass_on_memory(plan->tree);
-    }
+    home_folder(&plan->tree, home_id);
+    home_folder(&plan->memory, home_id);
+    if (plan->kind != CGROUP_V2 || !plan->limits_memory)
+        return;
+    if (mkdir(plan->tree, 0755) < 0 && errno != EEXIST)
+        plan->limits_memory = false;
+    plan->limits_memory = plan->limits_memory && pass_on_memory(plan->tree);
 }
 
 void cgroup_plan_end(struct cgroup_plan *plan)

@@ -10,8 +10,7 @@
 /* The plan for a process whose /proc/self/cgroup reads `self`. Asks nobody, moves nothing but
  * ourselves into a leaf where that makes memory limits possible. */
 void cgroup_plan_find(struct cgroup_plan *plan, const char *root, const char *self);
-/* Make this home's folders below the plan's and point the plan at them. A plan that turns out not
- * to work becomes CGROUP_NONE. */
+/* Point the plan at this home's folders below; attempts get theirs in them. */
 void cgroup_plan_begin(struct cgroup_plan *plan, const char *home_id);
 /* Remove them if no attempt is left in them. */
 void cgroup_plan_end(struct cgroup_plan *plan);

@@ -277,7 +277,7 @@ TEST(the_last_keeper_of_a_dead_engine_removes_the_homes_folder)
     assert_int_equal(waitpid(engine, &status, 0), engine);
     assert_int_equal(status, 0);
     wait_until(fixture_has(&f, "up"));
-    assert_true(fs_exists(tree));
+    wait_until(fs_exists(tree));
     autofree(mem) char *go = xasprintf("%s/go", f.home);
     close(open(go, O_CREAT | O_WRONLY, 0644));
     wait_until(!fs_exists(tree));

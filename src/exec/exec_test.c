@@ -43,6 +43,27 @@ TEST(a_program_that_kills_its_process_group_does_not_reach_the_keeper)
     check_exit("trap '' TERM; kill -TERM 0; exit 4", 4, 0);
 }
 
+TEST(a_core_is_told_as_the_kernel_tells_it)
+{
+    static const char script[] = "ulimit -c unlimited; kill -ABRT $$";
+    struct fixture f;
+    int status;
+
+    fixture_init(&f, script);
+    pid_t bare = fork();
+    if (bare == 0) {
+        if (chdir(f.home) < 0)
+            _exit(1);
+        execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(bare, &status, 0), bare);
+    fixture_run(&f);
+    assert_int_equal(f.look.exit.signal, SIGABRT);
+    assert_int_equal(f.look.exit.core, WCOREDUMP(status) ? 1 : 0);
+    fixture_release(&f);
+}
+
 TEST(arguments_environment_and_folder_arrive_byte_for_byte)
 {
     struct fixture f;

@@ -4,6 +4,8 @@
  */
 #include "exec/fixture.h"
 
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 TEST(a_time_limit_ends_the_program_and_is_told)
@@ -189,6 +191,38 @@ TEST(output_below_the_cap_is_whole)
     assert_int_equal(f.look.exit.dropped_stdout, 0);
     check_stream(&f, 0, 0);
     fixture_release(&f);
+}
+
+/* In a mount namespace of its own: a file system of 512 KiB. */
+static int fill_the_disk(struct fixture *f)
+{
+    struct err err = ERR_INIT;
+
+    if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount("tmpfs", f->home, "tmpfs", 0, "size=512k") < 0)
+        return 77;
+    if (exec_start(f->exec, &f->launch, &f->pid, &f->pidfd, &err) < 0)
+        return 1;
+    waitpid(f->pid, NULL, 0);
+    if (exec_look(f->dir, &f->look, &err) < 0 || f->look.life != LIFE_ENDED)
+        return 2;
+    return f->look.exit.status == 17 ? 0 : 3;
+}
+
+TEST(a_full_disk_does_not_cost_the_exit_record)
+{
+    struct fixture f;
+    int status;
+
+    fixture_init(&f, "head -c 4000000 /dev/zero && exit 1; exit 17");
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(fill_the_disk(&f));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    fixture_release(&f);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(status, 0);
 }
 
 TEST_MAIN

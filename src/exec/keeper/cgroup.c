@@ -56,7 +56,7 @@ static int folder_mkdir(const char *path)
     return (int)SYS(SYS_mkdirat, AT_FDCWD, path, 0755);
 }
 
-/* Make the folder; its parent too if another keeper, the last of its engine, took that away. */
+/* Make the folder; its parent, the home's, too if this is the first attempt in it. */
 static bool folder_make(const char *path)
 {
     char parent[PATH_SIZE];
@@ -210,7 +210,7 @@ static void folder_remove(const char *path)
 void cgroup_remove(const struct keeper *k)
 {
     const char *folders[] = {k->record.cgroup_limits, k->record.cgroup};
-    bool orphan = SYS(SYS_getppid, 0) != k->parent;
+    bool orphan = k->parent == 1 || SYS(SYS_getppid, 0) != k->parent;
     char parent[PATH_SIZE];
 
     for (int i = 0; i < 2; i++) {

@@ -47,7 +47,7 @@ static uint64_t used_cheaply(const int *pids, int n)
         if (shared > largest_shared)
             largest_shared = shared;
     }
-    return (own + largest_shared) * 4096;
+    return (own + largest_shared) * page_bytes;
 }
 
 /* Sum of "Pss:  123 kB"; 0 if the kernel does not tell. */

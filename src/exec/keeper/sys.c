@@ -9,12 +9,22 @@
 #include "exec/keeper/sys.h"
 #include "exec/keeper/keeper.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <time.h>
+
+uint64_t page_bytes = 4096;
 
 int __libc_start_main(int (*start)(int, char **, char **), int argc, char **argv);
 int __libc_start_main(int (*start)(int, char **, char **), int argc, char **argv)
 {
+    char **aux = argv + argc + 1;
+
+    while (*aux++) /* behind the environment the kernel puts pairs of numbers */
+        ;
+    for (const uint64_t *pair = (const uint64_t *)aux; pair[0]; pair += 2)
+        if (pair[0] == AT_PAGESZ)
+            page_bytes = pair[1];
     sys_exit(start(argc, argv, argv + argc + 1));
 }
 

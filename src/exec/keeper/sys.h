@@ -89,6 +89,7 @@ void text_add_number(char *to, size_t size, uint64_t number);
 /* Field 22 of /proc/PID/stat, when the process began; 0 if it cannot be read. PID 0: ourselves. */
 uint64_t process_start_ticks(int pid);
 
+extern uint64_t page_bytes;
 int64_t time_us(int clock);
 
 #endif
