@@ -24,6 +24,9 @@ int object_writer_commit(struct object_writer *writer, char ret_sha256[SHA256_HE
                          bool *ret_new, struct err *err);
 void object_writer_release(struct object_writer *writer);
 
+/* Remove what writers that died an hour ago or earlier left in HOME/objects/tmp. */
+void object_sweep(const char *home);
+
 /* Open an object for reading, after checking that its content still has its name. */
 int object_open(const char *home, const char *sha256, int *ret_fd, struct err *err);
 

@@ -4,17 +4,19 @@
  *
  * A file is written in HOME/objects/tmp, synced, and renamed to its name: an object is there
  * whole or not at all, and never changes. Whoever dies while writing leaves a file in tmp, which
- * nobody names.
+ * nobody names; it is swept away when the store is next opened.
  */
 #include "base/fs.h"
 #include "store/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define SHA256_SIZE 32
+#define STALE_S     3600
 
 /* ---- hashing ---- */
 
@@ -189,6 +191,20 @@ int object_store(const char *home, const void *bytes, size_t n, char ret_sha256[
         r = object_writer_commit(&writer, ret_sha256, NULL, err);
     object_writer_release(&writer);
     return r;
+}
+
+void object_sweep(const char *home)
+{
+    autofree(mem) char *tmp = xasprintf("%s/objects/tmp", home);
+    DIR *dir = opendir(tmp);
+    struct stat st;
+    if (!dir)
+        return;
+    for (struct dirent *entry; (entry = readdir(dir));)
+        if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(st.st_mode) && st.st_mtime + STALE_S < time(NULL))
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    closedir(dir);
 }
 
 /* ---- reading ---- */

@@ -42,10 +42,11 @@ int snapshot_fingerprint(const char *home, const char *folder, uint64_t *ret, st
 int snapshot_diff(const char *home, const char *sha_a, const char *sha_b, bool with_diff,
                   struct str *to, struct err *err);
 
-/* What was there when the experiment began, as a JSON object: host, kernel, cpu, cpus, memory,
- * hone version, command line, user; git {commit, branch, dirty, patch object} of `folder`; python
- * {version, packages} if `program` is a Python; variables (those whose name or value looks like a
- * secret only by name). The dirty patch is stored as an object: its name is in the JSON. */
+/* What was there when the experiment began, as a JSON object: host, kernel, cpu, cpus,
+ * memory_bytes, hone, command, user, folder; git {commit, branch, dirty, patch, patch_bytes} of
+ * `folder`; python {version, executable, packages} if `program` (may be NULL) is a Python or a
+ * script of one; variables (null where name or value looks like a secret). The patch is stored as
+ * an object. Asks git (≤ 5 s) and Python (≤ 10 s): call it from a worker thread. */
 int environment_record(const char *home, const char *folder, const char *program,
                        const char *const *envp, struct str *to_json, struct err *err);
 

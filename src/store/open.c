@@ -10,6 +10,7 @@
  * shared memory, it reads the file as immutable, but only if there is no log to miss.
  */
 #include "base/fs.h"
+#include "store/file.h"
 #include "store/internal.h"
 
 #include <errno.h>
@@ -137,6 +138,7 @@ int store_open(const char *home, struct store **ret, struct err *err)
         r = prepare_writer(store, err);
     if (r < 0)
         return r;
+    object_sweep(home);
     *ret = TAKE(store);
     return 0;
 }

@@ -97,6 +97,21 @@ TEST(an_object_is_stored_once_and_comes_back)
     remove_home(home);
 }
 
+TEST(what_a_dead_writer_left_is_swept_away_in_time)
+{
+    char *home = make_home();
+    put_file(home, "objects/tmp/old", "x", 0600);
+    put_file(home, "objects/tmp/young", "x", 0600);
+    autofree(mem) char *old = xasprintf("%s/objects/tmp/old", home);
+    autofree(mem) char *young = xasprintf("%s/objects/tmp/young", home);
+    struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    assert_int_equal(utimensat(AT_FDCWD, old, long_ago, 0), 0);
+    store_free(open_home(home));
+    assert_false(fs_exists(old));
+    assert_true(fs_exists(young));
+    remove_home(home);
+}
+
 TEST(equal_trees_give_equal_names_whatever_their_times_order_and_place)
 {
     struct place a = make_place(), b = make_place();

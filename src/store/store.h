@@ -25,14 +25,17 @@ DEFINE_AUTOFREE(store);
 /* 16 hex digits that tell this home from all others; made with the database. */
 const char *store_home_id(const struct store *store);
 
-/* ---- writing: a transaction is a list of rows; everything is copied in ---- */
+/* ---- writing: a transaction is a list of rows; everything is copied in. A row that is put twice
+ * is written once, as it was last ---- */
 struct txn *txn_new(void);
 void txn_free(struct txn *txn);
 DEFINE_AUTOFREE(txn);
 bool txn_empty(const struct txn *txn);
+/* spec_json, environment and search_state: NULL keeps what is stored; what did not change is not
+ * written again. The patch that the environment names becomes an object row by itself. */
 void txn_put_experiment(struct txn *txn, const struct experiment *experiment);
-/* `space` gives the point its size and the params column its JSON; `params_json` (may be NULL: it
- * is kept as stored) is that JSON. */
+/* The point has `ndim` doubles; `params_json` is the same as people see it. NULL keeps what is
+ * stored, for either. Experiments and trials are numbered below 2^31 and 2^32. */
 void txn_put_trial(struct txn *txn, const struct trial *trial, size_t ndim,
                    const char *params_json);
 void txn_put_attempt(struct txn *txn, const struct attempt *attempt);
@@ -56,7 +59,9 @@ void txn_remove_trial(struct txn *txn, int64_t experiment, int64_t trial);
  * there, and it may be tried again. Thread-safe against readers of other handles only. */
 int store_apply(struct store *store, const struct txn *txn, struct err *err);
 
-/* ---- reading: rows are returned as structs to be released by the caller ---- */
+/* ---- reading. A row that is handed to a callback is the store's and lives for that call; the
+ * callback may ask the same handle further questions. A callback that returns not 0 ends the walk,
+ * and that is what the walk returns. Rows in `ret` are the caller's to release ---- */
 struct experiment_row {
     struct experiment experiment;
     int64_t counts[TRIAL_STATES];
@@ -101,7 +106,7 @@ typedef int trial_row_fn(const struct trial_row *row, void *arg);
 int store_trials(struct store *store, const struct trial_query *query, trial_row_fn *fn, void *arg,
                  struct err *err);
 typedef int attempt_fn(const struct attempt *attempt, void *arg);
-/* Of one trial (oldest first), or with trial 0 all of the experiment. `live`: only those not ended.
+/* Of one trial (oldest first), or with trial 0 all of the experiment, by trial. `live`: only those not ended.
  * experiment 0: of all experiments. */
 int store_attempts(struct store *store, int64_t experiment, int64_t trial, bool live,
                    attempt_fn *fn, void *arg, struct err *err);
@@ -109,7 +114,7 @@ typedef int summary_fn(int64_t trial, const struct summary *summary, void *arg);
 int store_summaries(struct store *store, int64_t experiment, int64_t trial, summary_fn *fn,
                     void *arg, struct err *err);
 typedef int event_fn(int64_t id, int64_t time_us, int64_t trial, const char *json, void *arg);
-/* Events of an experiment with id > after, in order. */
+/* Events of an experiment with id > after, in order; ids rise within the experiment. */
 int store_events(struct store *store, int64_t experiment, int64_t after, int64_t limit,
                  event_fn *fn, void *arg, struct err *err);
 /* Highest ids ever given, also of removed rows: ids are never reused. */
