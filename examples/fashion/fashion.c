@@ -236,17 +236,18 @@ static double batch_loss(const struct net *net, const unsigned char *y, int n)
 
 /* One pass over the training images in a new order; returns the mean loss. */
 static double train_epoch(struct net *net, const struct settings *s, const struct data *data,
-                          int epoch, uint64_t *random)
+                          int epoch)
 {
     static int order[TRAIN];
     float *x = allocate((size_t)s->batch * PIXELS, sizeof(float));
     unsigned char *y = allocate((size_t)s->batch, 1);
-    float lr = (float)(s->lr * (1.0 - (double)epoch / s->epochs)); /* falls to zero, linearly */
+    float lr = (float)(s->lr * (1.0 - (double)epoch / s->epochs));    /* falls to zero, linearly */
+    uint64_t random = s->seed + (uint64_t)epoch * 0x2545f4914f6cdd1d; /* the same after a restart */
     double loss = 0;
 
     for (int i = 0; i < TRAIN; i++)
         order[i] = i;
-    shuffle(order, TRAIN, random);
+    shuffle(order, TRAIN, &random);
     for (int at = 0; at < TRAIN; at += s->batch) {
         int n = TRAIN - at < s->batch ? TRAIN - at : s->batch;
         for (int i = 0; i < n; i++) {
@@ -337,13 +338,16 @@ int main(void)
     uint64_t random = s.seed;
     struct net net = net_new(&s, &random);
 
-    for (int64_t epoch = load(&net); epoch < s.epochs && hone_step(epoch); epoch++) {
-        double loss = train_epoch(&net, &s, &data, (int)epoch, &random), val_loss, val_acc;
+    int64_t epoch = load(&net);
+    for (; epoch < s.epochs && hone_step(epoch); epoch++) {
+        double loss = train_epoch(&net, &s, &data, (int)epoch), val_loss, val_acc;
         validate(&net, &s, &data, &val_loss, &val_acc);
         hone_log(epoch, {"loss", loss}, {"val_loss", val_loss}, {"val_acc", val_acc});
         if (hone_checkpoint_asked())
             save(&net, epoch + 1);
     }
+    if (hone_checkpoint_asked())
+        save(&net, epoch);
     net_release(&net);
     free(data.x);
     free(data.y);
