@@ -180,8 +180,10 @@ static int read_version(struct store *store, const char *name, int flags, bool a
                         struct err *err)
 {
     int r = open_database(store, name, flags, err);
-    if (r >= 0 && alone)
+    if (r >= 0 && alone) {
+        sqlite3_busy_timeout(store->db, 0); /* whoever holds it holds it for long */
         r = store_exec(store, "PRAGMA locking_mode=EXCLUSIVE", err);
+    }
     if (r >= 0)
         r = schema_version(store, ret, err);
     return r;
