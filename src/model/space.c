@@ -101,7 +101,10 @@ void space_words(const struct space *space, const double *x, struct str *to)
         if (isnan(x[i]) || param_size(param) == 1)
             continue;
         str_addf(to, "%s%s=", gap, param->name);
-        param_text(param, x[i], to);
+        if (param->type == PARAM_FLOAT)
+            str_addf(to, "%.5g", x[i]);
+        else
+            param_text(param, x[i], to);
         gap = " ";
     }
 }

@@ -77,7 +77,7 @@ int param_parse(const struct param *param, const struct value *value, double *re
                 struct err *err);
 /* {"lr":0.01,"batch":32}: the active parameters, in their order. */
 void space_json(const struct space *space, const double *x, struct json_out *out);
-/* The same for people: lr=0.01 batch=32. Constants are left out. */
+/* The same for people: lr=0.01 batch=32, floats to 5 digits. Constants are left out. */
 void space_words(const struct space *space, const double *x, struct str *to);
 
 #endif

@@ -32,7 +32,7 @@ static const char base[] = "command: python3 train.py\n"
                            "  lr: {min: 0.1, max: 1}\n"
                            "  opt: [sgd, adam]\n"
                            "  mom: {min: 0.0, max: 1, when: {opt: sgd}}\n"
-                           "  a.b: {min: 1, max: 5}\n"
+                           "  a.b: {min: 1, max: 5, type: int}\n"
                            "objective: val_loss\n"
                            "search: {trials: 9}\n";
 
@@ -215,7 +215,7 @@ TEST(the_command_line_wins_over_the_file)
 
 TEST(a_shared_branch_is_changed_in_one_place_only)
 {
-    const char *text = "command: x\nparams:\n  a: &r {min: 1, max: 3}\n  b: *r\n";
+    const char *text = "command: x\nparams:\n  a: &r {min: 1, max: 3, type: int}\n  b: *r\n";
 
     clean();
     SET("params.a.max=2");

@@ -189,8 +189,6 @@ static int read_bounds(struct reader *reader, const struct yaml_node *map, const
         r = read_bound(reader, b->step_node, name, "step", &b->step);
     if (r == 0)
         r = read_bound_word(reader, b->scale_node, name, "scale", scales, &b->is_log);
-    b->is_int = b->min.kind == VALUE_INT && b->max.kind == VALUE_INT && !b->is_log &&
-                (!b->step_node || b->step.kind == VALUE_INT);
     if (r == 0)
         r = read_bound_word(reader, b->type_node, name, "type", types, &b->is_int);
     return r;

@@ -70,7 +70,7 @@ TEST(constants_and_choices_keep_their_text)
 TEST(numbers_between_bounds)
 {
     GOOD("  f: {min: 1e-4, max: 1e-1, scale: log}\n"
-         "  i: {min: 1, max: 4}\n"
+         "  i: {min: 1, max: 4, type: int}\n"
          "  g: {min: 1, max: 4, scale: log}\n"
          "  j: {min: 1, max: 1e3, type: int, scale: log}\n"
          "  k: {min: 0, max: 1, type: float}\n"

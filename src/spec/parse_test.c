@@ -117,9 +117,9 @@ TEST(trials_are_at_most_the_settings_there_are)
     assert_int_equal(spec.trials, 1);
     GOOD("command: x\nparams: {a: [1, 2, 3], b: [x, y]}\n");
     assert_int_equal(spec.trials, 6);
-    GOOD("command: x\nparams: {a: {min: 1, max: 500}}\n");
+    GOOD("command: x\nparams: {a: {min: 1, max: 500, type: int}}\n");
     assert_int_equal(spec.trials, 100);
-    GOOD("command: x\nparams: {a: {min: 1, max: 500}}\nsearch: {algorithm: grid}\n");
+    GOOD("command: x\nparams: {a: {min: 1, max: 500, type: int}}\nsearch: {algorithm: grid}\n");
     assert_int_equal(spec.trials, 500);
     GOOD("command: x\nparams: {a: [1, 2]}\nsearch: {trials: 10}\n");
     assert_int_equal(spec.trials, 2);
