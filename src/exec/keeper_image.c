@@ -33,7 +33,9 @@ static int reopen(int fd)
 
 static int image_write(int fd)
 {
-    return fs_write_all(fd, hone_keeper_image, (size_t)(hone_keeper_image_end - hone_keeper_image));
+    size_t n = (uintptr_t)hone_keeper_image_end - (uintptr_t)hone_keeper_image;
+
+    return fs_write_all(fd, hone_keeper_image, n);
 }
 
 int keeper_image_in_memory(int *ret_fd, struct err *err)

@@ -10,7 +10,7 @@
  * ├────────────────────────────────────────────────┤ │ exit record: how it ended │ written by the
  * keeper, one pwrite, last 12288 └────────────────────────────────────────────────┘
  *
- * The keeper holds an OFD write lock on the file as long as it lives. Never truncated, never
+ * The keeper holds a write lock on the file as long as it lives. Never truncated, never
  * replaced. Every record carries a magic and a CRC-32C; a torn one counts as absent. Layouts are
  * fixed little-endian structs without pointers: this header compiles without libc for the keeper.
  */

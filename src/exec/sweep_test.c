@@ -11,6 +11,12 @@
     "while :; do sleep 0.05; done' &); while [ ! -e $DIR/daemon -o ! -e $DIR/bare ]; do "          \
     "sleep 0.01; done; touch $DIR/up; while :; do sleep 0.05; done"
 
+/* The keeper notes the program's number just after its birth: killed before, it never does. */
+static void wait_until_noted(struct fixture *f)
+{
+    wait_until(exec_look(f->dir, &f->look, NULL) == 0 && f->look.keeper.program_pid > 0);
+}
+
 static void check_sweep(bool cgroups, uint64_t memory)
 {
     struct fixture f;
@@ -23,6 +29,7 @@ static void check_sweep(bool cgroups, uint64_t memory)
     f.launch.memory_bytes = memory;
     fixture_start(&f);
     wait_until(fixture_has(&f, "up"));
+    wait_until_noted(&f);
     assert_int_equal(exec_sweep(f.dir, f.attempt_id, &err), -EBUSY); /* its keeper lives */
     err_release(&err);
     kill(f.pid, SIGKILL);
@@ -69,6 +76,41 @@ TEST(a_lost_attempt_is_not_started_again)
     fixture_release(&f);
 }
 
+/* Killed at an instant of its life that the round chooses; started again as an engine would. */
+static void check_killed_at(int round)
+{
+    struct fixture f;
+    struct err err = ERR_INIT;
+    int64_t until;
+
+    fixture_init(&f, "echo run >>$DIR/runs; exec sleep 1000");
+    fixture_start(&f);
+    until = clock_mono_us() + round * 25;
+    while (clock_mono_us() < until)
+        ;
+    kill(f.pid, SIGKILL);
+    fixture_wait(&f);
+    if (f.look.life == LIFE_NONE) { /* it had not begun: the same attempt may start again */
+        fixture_start(&f);
+        wait_until(fixture_has(&f, "runs"));
+        kill(f.pid, SIGKILL);
+        fixture_wait(&f);
+    }
+    assert_int_equal(f.look.life, LIFE_LOST);
+    assert_true(exec_sweep(f.dir, f.attempt_id, &err) >= 0);
+    assert_int_equal(exec_sweep(f.dir, f.attempt_id, &err), 0);
+    autofree(mem) char *runs = fixture_read(&f, "runs");
+    assert_true(str_eq(runs, "run\n") || str_eq(runs, ""));
+    check_no_cgroup(&f);
+    fixture_release(&f);
+}
+
+TEST(a_keeper_killed_at_any_instant_leaves_nothing_and_nothing_runs_twice)
+{
+    for (int round = 0; round < 60; round++)
+        check_killed_at(round);
+}
+
 TEST(a_sweep_leaves_others_alone)
 {
     struct fixture f, other;
@@ -102,6 +144,7 @@ TEST(after_another_boot_there_is_nothing_to_kill)
     fixture_init(&f, "touch $DIR/up; sleep 1000");
     fixture_start(&f);
     wait_until(fixture_has(&f, "up"));
+    wait_until_noted(&f);
     kill(f.pid, SIGKILL);
     fixture_wait(&f);
     struct keeper_record record = f.look.keeper, real = record;

@@ -40,6 +40,8 @@ static void launch_parse(struct keeper *k, char **argv, char **envp)
     k->out.fd = k->err.fd = k->pty_fd = k->slave_fd = -1;
 }
 
+/* A lock of this process, not of the open file: the child shares the open file until its exec, and
+ * would keep the lock of a keeper that is killed in that instant. */
 static int state_lock(struct keeper *k)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = 0 /* SEEK_SET */};
@@ -47,7 +49,7 @@ static int state_lock(struct keeper *k)
     k->state_fd = sys_open("state", O_RDWR | O_CLOEXEC, 0);
     if (k->state_fd < 0)
         return KEEPER_FAIL;
-    if (SYS(SYS_fcntl, k->state_fd, F_OFD_SETLK, &lock) < 0)
+    if (SYS(SYS_fcntl, k->state_fd, F_SETLK, &lock) < 0)
         return KEEPER_TAKEN;
     return KEEPER_DONE;
 }
