@@ -89,7 +89,9 @@ coverage: ## which lines the tests reach; the summary per file is at the end
 
 # --- checks that need no running
 C_FILES    := $(sort $(wildcard src/*/*.[ch] src/*/*/*.[ch] sdk/c/*.[ch] tests/*.h tests/*/*.[ch] examples/*/*.[ch]))
-TIDY_FILES := $(filter %.c,$(filter-out tests/% %_test.c,$(C_FILES)))
+LINT_FILES := $(filter %.c,$(filter-out tests/% %_test.c,$(C_FILES)))
+# The keeper makes its system calls by hand; clang's analyser takes what they fill for garbage.
+TIDY_FILES := $(filter-out src/exec/keeper/%,$(LINT_FILES))
 
 lint: lint-format lint-layers lint-cppcheck lint-tidy lint-clang lint-docs ## format, layers, cppcheck, clang-tidy, clang, docs
 
@@ -107,8 +109,9 @@ lint-cppcheck: $(SETUP)/lint
 	@mkdir -p $(B)/cppcheck
 	cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr --cppcheck-build-dir=$(B)/cppcheck \
 	    --enable=warning,performance,portability --suppress=missingIncludeSystem \
-	    --suppress=unknownMacro --suppress=comparePointers:src/exec/keeper_image.c --suppress=preprocessorErrorDirective -D__GNUC__ -D_GNU_SOURCE \
-	    -DHONE_VERSION='""' -Isrc -Isdk/c -I. -j$(JOBS) $(TIDY_FILES)
+	    --suppress=unknownMacro --suppress=preprocessorErrorDirective \
+    --suppress=comparePointers:src/exec/keeper_image.c -D__GNUC__ -D_GNU_SOURCE \
+	    -DHONE_VERSION='""' -Isrc -Isdk/c -I. -j$(JOBS) $(LINT_FILES)
 
 lint-tidy: $(TIDY_FILES:%.c=$(B)/tidy/%.ok)
 $(B)/tidy/%.ok: %.c .clang-tidy | $(SETUP)/lint
