@@ -91,7 +91,7 @@ static void experiment_cells(struct list *list, const struct experiment_row *row
     const struct experiment *e = &row->experiment;
     enum experiment_state state = shown_state(e, list->engine);
     autorelease(str) struct str when = STR_INIT, words = STR_INIT;
-    int64_t total = 0;
+    int64_t total = 0, done = row->counts[TRIAL_COMPLETED] + row->counts[TRIAL_STOPPED];
 
     for (int i = 0; i < TRIAL_STATES; i++)
         total += row->counts[i];
@@ -101,8 +101,7 @@ static void experiment_cells(struct list *list, const struct experiment_row *row
     table_add(&list->table, PLAIN, e->name);
     table_add(&list->table, experiment_colour(state), words.s);
     table_addf(&list->table, PLAIN, "%lld", (long long)total);
-    table_addf(&list->table, PLAIN, "%lld",
-               (long long)(row->counts[TRIAL_COMPLETED] + row->counts[TRIAL_STOPPED]));
+    table_addf(&list->table, PLAIN, "%lld", (long long)done);
     table_addf(&list->table, row->counts[TRIAL_FAILED] ? RED : PLAIN, "%lld",
                (long long)row->counts[TRIAL_FAILED]);
     table_number(&list->table, PLAIN, row->best_value);
@@ -241,6 +240,7 @@ static int list_trials(struct list *list, const char *ref)
     }
     if (r >= 0)
         print_list(list);
+    list->target = NULL;
     target_release(&target);
     return r < 0 ? cmd_fail(list->call, CMD_FAILED, &err) : CMD_OK;
 }

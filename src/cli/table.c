@@ -5,6 +5,7 @@
 #include "cli/table.h"
 #include "cli/width.h"
 
+#include <assert.h>
 #include <math.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -88,6 +89,7 @@ static size_t *measure(const struct table *table)
     size_t n = table->columns.len;
     size_t *widths = xcalloc(n, sizeof(*widths));
 
+    assert(n > 0);
     for (size_t i = 0; i < n; i++)
         widths[i] = text_width(table->columns.at[i].title);
     for (size_t i = 0; i < table->cells.len; i++)

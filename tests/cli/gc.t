@@ -1,0 +1,44 @@
+#!tests/transcript
+# each trial leaves three checkpoints; its value is its parameter
+> spec.yaml
+| name: keep
+| command:
+|   - sh
+|   - -c
+|   - mkdir -p "$HONE_CHECKPOINT_DIR" && for step in 9 10 11; do echo x > "$HONE_CHECKPOINT_DIR/1-$step"; done; echo loss={b}
+| params:
+|   b: [3, 1, 2]
+| objective: {metric: loss, goal: minimize}
+| search: {algorithm: grid, parallel: 1}
+$ hone run spec.yaml > /dev/null && hone gc
+nothing to free
+# last N keeps the newest of each trial
+$ hone run spec.yaml --name newest --set 'keep.checkpoints=last 1' > /dev/null && hone gc --dry-run
+would free [..]: 6 checkpoints
+$ hone gc && ls .local/share/hone/experiments/2/*.checkpoints
+freed [..]: 6 checkpoints
+.local/share/hone/experiments/2/1.checkpoints:
+1-11
+
+.local/share/hone/experiments/2/2.checkpoints:
+1-11
+
+.local/share/hone/experiments/2/3.checkpoints:
+1-11
+# best N keeps those of the best trials
+$ hone run spec.yaml --name best --set 'keep.checkpoints=best 1' > /dev/null && hone gc && ls -d .local/share/hone/experiments/3/*.checkpoints
+freed [..]: 2 checkpoints
+.local/share/hone/experiments/3/2.checkpoints
+# old trials go, starred ones stay
+$ hone run spec.yaml --name old --set keep.trials=1us > /dev/null && hone star old.2 && hone gc --json
+4.2 starred
+{"dry_run":false,"bytes":[..],"folders":0,"trials":2,"checkpoints":0,"objects":0}
+$ hone ls old | awk '{ print $1, $2 }'
+trial state
+4.2 completed
+$ hone gc
+nothing to free
+# code that no experiment names any more goes when it is old enough to be surely forgotten
+$ hone rm keep --yes && test ! -e .local/share/hone/experiments/1 && hone gc
+1 removed; 'hone gc' frees the code that only it used
+nothing to free
