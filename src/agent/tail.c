@@ -4,7 +4,8 @@
  *
  * No descriptor is kept: a look is one stat a file, and most attempts end before the first one. A
  * file is opened only when it has grown. The metrics file is read first, so that a program which
- * both logs a value and prints it is counted once: a metric seen there is ignored in the output.
+ * both logs a value and prints it is counted once: a metric seen there is ignored in the output,
+ * one seen in stdout in stderr, as series.c does when it reads the files again.
  *
  * Invariants: files[i].at bytes of a file have gone through its parser, or were a hole. A sample in
  * tail->samples has a step and a time, and its name lives as long as the tail.
@@ -26,8 +27,8 @@
 
 struct tail_metric {
     char *name;
-    int64_t next_step; /* for samples without one */
-    bool from_file;
+    int64_t next_step;       /* for samples without one */
+    enum tail_source source; /* the best one it was seen in; others are ignored */
 };
 
 static const char *const names[TAIL_SOURCES] = {"metrics", "stdout", "stderr"};
@@ -62,6 +63,7 @@ static struct tail_metric *metric_of(struct tail *tail, const char *name)
         return metric;
     metric = xcalloc(1, sizeof(*metric));
     metric->name = xstrdup(name);
+    metric->source = TAIL_SOURCES;
     map_text_put(&tail->by_name, name, metric);
     vec_push(&tail->metrics, metric);
     return metric;
@@ -73,11 +75,10 @@ static void on_sample(const struct sample *sample, void *arg)
     struct tail *tail = file->tail;
     struct tail_metric *metric = metric_of(tail, sample->metric);
 
-    if (!metric || (metric->from_file && file->source != TAIL_METRICS))
+    if (!metric || metric->source < file->source)
         return;
-    metric->from_file = file->source == TAIL_METRICS;
-    int64_t step = sample->step == STEP_NONE ? metric->next_step : sample->step;
-    metric->next_step = step < INT64_MAX ? step + 1 : step;
+    metric->source = file->source;
+    int64_t step = metrics_step(&metric->next_step, sample->step);
     struct agent_sample told = {
         .metric = metric->name,
         .value = sample->value,
