@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine_test.c — the engine's decisions, one sentence each, with a scripted agent: commands are
+ * noted, events are given by hand, time is a number.
+ */
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "spec/parse.h"
+#include "tests/test.h"
+
+#include <errno.h>
+#include <math.h>
+
+struct sent {
+    enum agent_command_kind kind;
+    int64_t attempt;
+    bool kill;
+    char *gpus, *control;
+};
+
+static struct {
+    struct engine *engine;
+    struct store *store;
+    struct machine machine;
+    int64_t now_us;
+    VEC(struct sent) sent;
+    VEC(char *) events;
+    struct err err;
+} t;
+
+static struct now now(void)
+{
+    return (struct now){1700000000LL * US_PER_S + t.now_us, t.now_us};
+}
+
+static void on_send(const struct agent_command *command, void *arg)
+{
+    struct sent sent = {command->kind, command->attempt, command->kill, NULL, NULL};
+    (void)arg;
+    for (char *const *p = command->launch ? command->launch->envp : NULL; p && *p; p++)
+        if (str_starts(*p, "CUDA_VISIBLE_DEVICES="))
+            sent.gpus = xstrdup(strchr(*p, '=') + 1);
+    if (command->control_json)
+        sent.control = xstrdup(command->control_json);
+    vec_push(&t.sent, sent);
+}
+
+static void on_event(int64_t experiment, const char *json, void *arg)
+{
+    (void)experiment, (void)arg;
+    vec_push(&t.events, xstrdup(json));
+}
+
+static void come_up(bool go_on)
+{
+    t.engine = engine_new(&(struct engine_options){.home = "/nowhere",
+                                                   .home_id = "0123456789abcdef",
+                                                   .machine = &t.machine,
+                                                   .seed = 1,
+                                                   .send = on_send,
+                                                   .on_event = on_event});
+    assert_ok(engine_load(t.engine, t.store, go_on, now(), &t.err), &t.err);
+}
+
+static void set_up(double cpus, int gpus)
+{
+    static char *ids[] = {"GPU-a", "GPU-b", "GPU-c"};
+    memset(&t, 0, sizeof(t));
+    t.now_us = US_PER_S;
+    t.machine = (struct machine){.name = (char *)"here", .cpus = cpus, .mem_bytes = 1ULL << 30};
+    t.machine.n_gpus = gpus;
+    for (int i = 0; i < gpus; i++)
+        t.machine.gpu_ids[i] = ids[i];
+    assert_ok(store_open_memory(&t.store, &t.err), &t.err);
+    come_up(true);
+}
+
+static void forget_sent(void)
+{
+    vec_foreach (sent, &t.sent) {
+        free(sent->gpus);
+        free(sent->control);
+    }
+    t.sent.len = 0;
+}
+
+static void tear_down(void)
+{
+    forget_sent();
+    vec_release(&t.sent);
+    vec_foreach (event, &t.events)
+        free(*event);
+    vec_release(&t.events);
+    engine_free(t.engine);
+    store_free(t.store);
+    err_release(&t.err);
+}
+
+/* Turn until nothing changes. */
+static void turn(void)
+{
+    struct tick *tick;
+    engine_check(t.engine);
+    while ((tick = engine_tick(t.engine, now()))) {
+        engine_check(t.engine);
+        assert_ok(store_apply(t.store, tick_txn(tick), &t.err), &t.err);
+        engine_committed(t.engine, tick);
+    }
+}
+
+static int64_t submit(const char *spec_text)
+{
+    struct spec spec;
+    struct submission submission = {.spec = &spec};
+    int64_t id = 0;
+    spec_init(&spec);
+    assert_ok(spec_parse(spec_text, strlen(spec_text), "t", "/", NULL, &spec, NULL, &t.err),
+              &t.err);
+    assert_ok(engine_submit(t.engine, &submission, now(), &id, &t.err), &t.err);
+    spec_release(&spec);
+    turn();
+    return id;
+}
+
+static void started(int64_t attempt)
+{
+    struct agent_event event = {
+        .kind = EVENT_STARTED, .attempt = attempt, .time_us = now().wall_us, .pid = 7};
+    engine_on_event(t.engine, &event, now());
+    turn();
+}
+
+static int64_t samples_told[100];
+
+static void report_metric(int64_t attempt, const char *metric, int64_t step, double value)
+{
+    struct agent_sample sample = {metric, value, step, 0};
+    struct agent_event event = {.kind = EVENT_SAMPLES,
+                                .attempt = attempt,
+                                .samples = &sample,
+                                .n_samples = 1,
+                                .first_sample = samples_told[attempt]++};
+    engine_on_event(t.engine, &event, now());
+    turn();
+}
+
+static void report(int64_t attempt, int64_t step, double value)
+{
+    report_metric(attempt, "loss", step, value);
+}
+
+static void ended(int64_t attempt, enum reason reason, int status)
+{
+    struct agent_event event = {
+        .kind = EVENT_ENDED,
+        .attempt = attempt,
+        .time_us = now().wall_us,
+        .ending = {.reason = reason, .exit_status = status, .run_us = US_PER_S},
+    };
+    samples_told[attempt] = 0;
+    engine_on_event(t.engine, &event, now());
+    turn();
+}
+
+static size_t count(enum agent_command_kind kind)
+{
+    size_t n = 0;
+    vec_foreach (sent, &t.sent)
+        n += sent->kind == kind;
+    return n;
+}
+
+static const char *last_event(void)
+{
+    return t.events.len ? *vec_last(&t.events) : "";
+}
+
+static struct trial trial_row;
+static int keep_trial(const struct trial_row *row, void *arg)
+{
+    (void)arg;
+    trial_row = row->trial;
+    trial_row.point = NULL;
+    return 0;
+}
+
+static const struct trial *trial(int64_t experiment, int64_t number)
+{
+    struct trial_query query = {.experiment = experiment, .number = number};
+    memset(&trial_row, 0, sizeof(trial_row));
+    assert_ok(store_trials(t.store, &query, keep_trial, NULL, &t.err), &t.err);
+    assert_int_equal(trial_row.number, number);
+    return &trial_row;
+}
+
+#define SPEC_SEARCH(search, more)                                                                  \
+    "{\"name\":\"t\",\"command\":\"true\",\"code\":\"none\",\"params\":{\"x\":[1,2,3,4,5,6,7,8]}," \
+    "\"objective\":\"loss\",\"search\":{\"algorithm\":\"grid\"" search "}" more "}"
+#define SPEC(more) SPEC_SEARCH("", more)
+
+TEST(trials_start_as_far_as_cpus_reach)
+{
+    set_up(3, 0);
+    submit(SPEC(""));
+    assert_int_equal(count(COMMAND_START), 3);
+    report(1, 1, 0.5);
+    ended(1, REASON_NONE, 0);
+    assert_int_equal(count(COMMAND_START), 4);
+    tear_down();
+}
+
+TEST(nothing_starts_before_its_row_is_committed)
+{
+    set_up(2, 0);
+    struct spec spec;
+    struct submission submission = {.spec = &spec};
+    const char *text = SPEC("");
+    int64_t id;
+    spec_init(&spec);
+    assert_ok(spec_parse(text, strlen(text), "t", "/", NULL, &spec, NULL, &t.err), &t.err);
+    assert_ok(engine_submit(t.engine, &submission, now(), &id, &t.err), &t.err);
+    struct tick *tick = engine_tick(t.engine, now());
+    assert_int_equal(t.sent.len, 0);
+    assert_int_equal(t.events.len, 0);
+    assert_ok(store_apply(t.store, tick_txn(tick), &t.err), &t.err);
+    engine_committed(t.engine, tick);
+    assert_int_equal(count(COMMAND_START), 2);
+    spec_release(&spec);
+    tear_down();
+}
+
+TEST(gpus_are_distinct_and_given_back)
+{
+    set_up(8, 3);
+    submit(SPEC(",\"resources\":{\"gpus\":1}"));
+    assert_int_equal(count(COMMAND_START), 3);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = i + 1; k < 3; k++)
+            assert_string_not_equal(t.sent.at[i].gpus, t.sent.at[k].gpus);
+    autofree(mem) char *freed = xstrdup(t.sent.at[1].gpus);
+    report(2, 1, 0.5);
+    ended(2, REASON_NONE, 0);
+    assert_string_equal(vec_last(&t.sent)->gpus, freed);
+    tear_down();
+}
+
+TEST(more_than_the_machine_has_is_refused_at_once)
+{
+    set_up(2, 0);
+    struct spec spec;
+    struct submission submission = {.spec = &spec};
+    const char *text = SPEC(",\"resources\":{\"cpus\":64}");
+    int64_t id;
+    spec_init(&spec);
+    assert_ok(spec_parse(text, strlen(text), "t", "/", NULL, &spec, NULL, &t.err), &t.err);
+    assert_int_equal(engine_submit(t.engine, &submission, now(), &id, &t.err), -ERANGE);
+    assert_non_null(strstr(err_text(&t.err), "64"));
+    spec_release(&spec);
+    tear_down();
+}
+
+TEST(the_target_ends_the_experiment)
+{
+    set_up(2, 0);
+    int64_t id = submit(SPEC(",\"limits\":{\"grace\":\"1s\"}"));
+    engine_stop(t.engine, id, STOP_KILL, now(), NULL);
+    turn();
+    ended(1, REASON_CANCELLED, -1);
+    ended(2, REASON_CANCELLED, -1);
+    forget_sent();
+
+    const char *text = "{\"name\":\"t\",\"command\":\"true\",\"code\":\"none\",\"params\":{\"x\":"
+                       "[1,2,3]},\"objective\":{\"metric\":\"loss\",\"target\":0.1},"
+                       "\"search\":{\"algorithm\":\"grid\"}}";
+    id = submit(text);
+    report(3, 1, 0.5);
+    assert_int_equal(count(COMMAND_STOP), 0);
+    report(3, 2, 0.05);
+    assert_int_equal(count(COMMAND_STOP), 2);
+    ended(3, REASON_CANCELLED, -1);
+    ended(4, REASON_CANCELLED, -1);
+    assert_int_equal(trial(id, 1)->state, TRIAL_COMPLETED);
+    assert_int_equal(trial(id, 2)->state, TRIAL_STOPPED);
+    assert_non_null(strstr(last_event(), "\"state\":\"finished\",\"reason\":\"target\""));
+    tear_down();
+}
+
+TEST(nan_in_the_objective_is_divergence_elsewhere_a_mark)
+{
+    set_up(1, 0);
+    int64_t id = submit(SPEC(",\"diverge\":[\"grad\"]"));
+    report_metric(1, "other", 3, NAN);
+    assert_int_equal(count(COMMAND_STOP), 0);
+    report(1, 4, 0.5);
+    ended(1, REASON_NONE, 0);
+    assert_int_equal(trial(id, 1)->state, TRIAL_COMPLETED);
+    assert_int_equal(trial(id, 1)->first_nan_step, 3);
+
+    report(2, 1, NAN);
+    assert_int_equal(count(COMMAND_STOP), 1);
+    ended(2, REASON_CANCELLED, -1);
+    assert_int_equal(trial(id, 2)->reason, REASON_DIVERGED);
+
+    report(3, 1, 0.5);
+    report_metric(3, "grad", 1, INFINITY);
+    ended(3, REASON_NONE, 0);
+    assert_int_equal(trial(id, 3)->reason, REASON_DIVERGED);
+    tear_down();
+}
+
+TEST(a_program_that_ends_without_the_objective_says_what_it_saw)
+{
+    set_up(1, 0);
+    int64_t id = submit(SPEC(""));
+    report_metric(1, "Loss", 1, 0.5);
+    ended(1, REASON_NONE, 0);
+    assert_int_equal(trial(id, 1)->reason, REASON_NO_METRIC);
+    bool said = false;
+    vec_foreach (event, &t.events)
+        said = said || strstr(*event, "without reporting the objective 'loss': it reported Loss");
+    assert_true(said);
+    tear_down();
+}
+
+TEST(a_lost_attempt_waits_and_starts_again)
+{
+    set_up(1, 0);
+    int64_t id = submit(SPEC_SEARCH(",\"trials\":1", ""));
+    started(1);
+    ended(1, REASON_LOST, -1);
+    assert_int_equal(count(COMMAND_START), 1);
+    int64_t wake_us = engine_wake_us(t.engine);
+    assert_in_range(wake_us - t.now_us, US_PER_S / 2, 2 * US_PER_S);
+    t.now_us = wake_us;
+    turn();
+    assert_int_equal(count(COMMAND_START), 2);
+    report(2, 1, 0.5);
+    ended(2, REASON_NONE, 0);
+    assert_int_equal(trial(id, 1)->state, TRIAL_COMPLETED);
+    assert_int_equal(trial(id, 1)->attempts, 2);
+    tear_down();
+}
+
+TEST(an_sdk_program_is_asked_before_it_gets_a_signal)
+{
+    set_up(1, 0);
+    int64_t id = submit(SPEC(""));
+    started(1);
+    report_metric(1, METRIC_GENERATION, 0, 2);
+    engine_stop(t.engine, id, STOP_NOW, now(), NULL);
+    turn();
+    assert_int_equal(count(COMMAND_CONTROL), 1);
+    assert_int_equal(count(COMMAND_STOP), 0);
+    t.now_us += 10 * US_PER_S; /* the default grace */
+    turn();
+    assert_int_equal(count(COMMAND_STOP), 1);
+    tear_down();
+}
+
+TEST(an_interrupted_experiment_goes_on_where_it_stood)
+{
+    set_up(2, 0);
+    int64_t id = submit(SPEC(""));
+    report(1, 1, 0.5);
+    ended(1, REASON_NONE, 0);
+    engine_stop(t.engine, id, STOP_INTERRUPT, now(), NULL);
+    turn();
+    ended(2, REASON_CANCELLED, -1);
+    ended(3, REASON_CANCELLED, -1);
+    assert_non_null(strstr(last_event(), "\"state\":\"interrupted\""));
+    assert_int_equal(engine_experiments(t.engine), 0);
+    assert_int_equal(trial(id, 2)->state, TRIAL_QUEUED);
+    forget_sent();
+    assert_ok(engine_resume(t.engine, t.store, id, now(), &t.err), &t.err);
+    turn();
+    assert_int_equal(count(COMMAND_START), 2);
+    for (int64_t attempt = 4; engine_has(t.engine, id); attempt++) {
+        report(attempt, 1, 0.1);
+        ended(attempt, REASON_NONE, 0);
+    }
+    assert_int_equal(trial(id, 8)->state, TRIAL_COMPLETED);
+    assert_int_equal(engine_resume(t.engine, t.store, id, now(), &t.err), -EINVAL);
+    tear_down();
+}
+
+TEST(an_engine_that_comes_up_adopts_what_runs)
+{
+    set_up(2, 0);
+    int64_t id = submit(SPEC(""));
+    started(1); /* attempt 2 stays in `starting` */
+    engine_free(t.engine);
+    forget_sent();
+    come_up(false);
+    turn();
+    assert_int_equal(count(COMMAND_ADOPT), 1);
+    assert_int_equal(count(COMMAND_START), 1);
+    report(1, 1, 0.5);
+    ended(1, REASON_NONE, 0);
+    report(2, 1, 0.4);
+    ended(2, REASON_NONE, 0);
+    /* Nobody asked to go on with it. */
+    assert_non_null(strstr(last_event(), "\"state\":\"interrupted\""));
+    assert_int_equal(trial(id, 2)->state, TRIAL_COMPLETED);
+    tear_down();
+}
+
+TEST(drain_lets_running_trials_finish)
+{
+    set_up(2, 0);
+    int64_t id = submit(SPEC(""));
+    engine_stop(t.engine, id, STOP_DRAIN, now(), NULL);
+    turn();
+    assert_int_equal(count(COMMAND_STOP), 0);
+    report(1, 1, 0.5);
+    ended(1, REASON_NONE, 0);
+    report(2, 1, 0.5);
+    ended(2, REASON_NONE, 0);
+    assert_int_equal(count(COMMAND_START), 2);
+    assert_non_null(strstr(last_event(), "\"state\":\"stopped\""));
+    tear_down();
+}
+
+TEST(time_runs_out)
+{
+    set_up(1, 0);
+    int64_t id = submit(SPEC(",\"limits\":{\"time\":\"60s\"}"));
+    report(1, 1, 0.5);
+    ended(1, REASON_NONE, 0);
+    assert_int_equal(engine_wake_us(t.engine) <= 61 * US_PER_S, 1);
+    t.now_us = 62 * US_PER_S;
+    turn();
+    assert_int_equal(count(COMMAND_STOP), 1);
+    ended(2, REASON_CANCELLED, -1);
+    assert_int_equal(trial(id, 2)->state, TRIAL_STOPPED);
+    assert_non_null(strstr(last_event(), "\"state\":\"finished\",\"reason\":\"timeout\""));
+    tear_down();
+}
+
+TEST(a_poor_trial_is_pruned_by_the_median)
+{
+    set_up(1, 0);
+    int64_t id = submit(SPEC_SEARCH(",\"stop\":\"median\"", ""));
+    for (int64_t attempt = 1; attempt <= 6; attempt++) {
+        for (int step = 1; step <= 10; step++)
+            report(attempt, step, 1.0 / step);
+        ended(attempt, REASON_NONE, 0);
+    }
+    assert_int_equal(count(COMMAND_STOP), 0);
+    for (int step = 1; step <= 6; step++)
+        report(7, step, 5.0);
+    assert_int_equal(count(COMMAND_STOP), 1);
+    ended(7, REASON_CANCELLED, -1);
+    assert_int_equal(trial(id, 7)->reason, REASON_PRUNED);
+    tear_down();
+}
+
+TEST(a_program_that_cannot_start_ends_the_experiment)
+{
+    set_up(1, 0);
+    submit(SPEC(""));
+    ended(1, REASON_SPAWN, -1);
+    assert_int_equal(count(COMMAND_START), 1);
+    assert_non_null(strstr(last_event(), "\"state\":\"failed\""));
+    tear_down();
+}
+
+TEST(the_live_document_is_valid_json)
+{
+    set_up(2, 0);
+    int64_t id = submit(SPEC(""));
+    started(1);
+    for (int i = 1; i < 200; i++)
+        report(1, i, 1.0 / i);
+    autorelease(str) struct str text = STR_INIT;
+    assert_int_equal(engine_live(t.engine, id, now(), &text), 0);
+    autofree(json) json_t *document = NULL;
+    assert_ok(json_parse(text.s, text.len, &document, &t.err), &t.err);
+    const json_t *active = json_object_get(document, "active");
+    assert_int_equal(json_array_size(active), 2);
+    assert_int_equal(json_array_size(json_object_get(json_array_get(active, 0), "curve")), 60);
+    assert_int_equal(engine_live(t.engine, 99, now(), &text), -ENOENT);
+    tear_down();
+}
+
+TEST_MAIN
