@@ -81,9 +81,9 @@ static int run(struct cmd_call *call)
 {
     autorelease(spec) struct spec spec;
 
+    spec_init(&spec);
     if (call->n_args == 0 && call->n_rest == 0)
         return cmd_usage(call, "name a spec file, or give the program after --");
-    spec_init(&spec);
     int code = read_spec(call, &spec);
     return code ? code : run_prepared(call, &spec);
 }

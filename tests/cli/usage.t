@@ -42,6 +42,10 @@ $ hone check
 hone check: name a spec file, or give the program after --
 'hone help check' tells more
 ? 2
+$ hone run
+hone run: name a spec file, or give the program after --
+'hone help run' tells more
+? 2
 $ hone logs 1 -f --json
 hone logs: --json and --follow do not go together
 'hone help logs' tells more
