@@ -331,6 +331,8 @@ static int flush_out(int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
+    if (errno == EPIPE) /* 'hone run … | head': the reader had enough, the work was done */
+        return code;
     fprintf(stderr, "hone: cannot write to standard output: %s\n", strerror(errno));
     return code ? code : CMD_FAILED;
 }

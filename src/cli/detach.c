@@ -3,6 +3,7 @@
  * detach.c — one fork, a session of its own, and a pipe that carries the experiment's number.
  */
 #include "cli/detach.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,11 +61,14 @@ bool detach_fork(struct cmd_call *call, struct detach *ret, int *ret_code)
 
 void detach_ready(struct detach *detach, int64_t experiment)
 {
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-    if (write(detach->pipe, &experiment, sizeof(experiment)) < 0)
+    if (detach->pipe < 0)
         return;
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    ssize_t told = write(detach->pipe, &experiment, sizeof(experiment));
     close(detach->pipe);
+    detach->pipe = -1;
+    if (told < 0) /* nobody waits any more */
+        log_debug("nobody waited to hear of experiment %lld", (long long)experiment);
     for (int fd = 0; fd <= 2 && null >= 0; fd++)
         dup2(null, fd);
     if (null > 2)

@@ -14,7 +14,7 @@ struct detach {
 /* Fork. On the terminal's side: wait until the other has the experiment's number, print it, return
  * true with the exit code. In the background: return false. */
 bool detach_fork(struct cmd_call *call, struct detach *ret, int *ret_code);
-/* Tell the terminal's side that the experiment runs. */
+/* Tell the terminal's side that the experiment runs. Said twice, it counts once. */
 void detach_ready(struct detach *detach, int64_t experiment);
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "cli/follow.h"
 #include "base/log.h"
+#include "cli/detach.h"
 #include "cli/summary.h"
 #include "cli/view.h"
 
@@ -60,6 +61,8 @@ static void on_event(const char *json, void *arg)
 
     if (json_parse(json, strlen(json), &event, NULL) < 0)
         return;
+    if (follow->options.detach)
+        detach_ready(follow->options.detach, json_get_int(event, "experiment", 0));
     if (str_eq(json_get_text(event, "event", ""), "finished")) {
         free(follow->final);
         follow->final = xstrdup(json);

@@ -8,6 +8,7 @@
 #include "api/session.h"
 #include "cli/cmd.h"
 
+struct detach;
 struct follow;
 
 struct follow_options {
@@ -15,6 +16,7 @@ struct follow_options {
     bool go_on;     /* resume: continue everything that was left running */
     bool quiet;     /* print nothing but failures (detached) */
     bool no_summary;
+    struct detach *detach; /* told that the experiment runs at its first event: then it is kept */
 };
 /* Open the session. 0, or an exit code after the sentence was said. */
 int follow_open(struct cmd_call *call, const struct follow_options *options, struct follow **ret);

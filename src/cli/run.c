@@ -35,7 +35,7 @@ static int read_spec(struct cmd_call *call, struct spec *spec)
 static int submit_and_follow(struct cmd_call *call, struct spec *spec,
                              const struct prepared *prepared, struct detach *detach)
 {
-    struct follow_options how = {.quiet = detach != NULL};
+    struct follow_options how = {.quiet = detach != NULL, .detach = detach};
     struct submission submission = prepared_submission(prepared, spec);
     struct follow *follow = NULL;
     autorelease(err) struct err err = ERR_INIT;
@@ -49,8 +49,8 @@ static int submit_and_follow(struct cmd_call *call, struct spec *spec,
         follow_close(follow);
         return cmd_fail(call, r == -EINVAL || r == -ERANGE ? CMD_USAGE : CMD_FAILED, &err);
     }
-    if (detach)
-        detach_ready(detach, id);
+    if (detach && !session_is_engine(follow_session(follow)))
+        detach_ready(detach, id); /* the engine answered, so it is kept */
     return follow_run(follow, id);
 }
 

@@ -156,6 +156,8 @@ void live_timers(struct live *live, struct now now);
 int64_t live_wake_us(const struct live *live);
 /* on_samples.c */
 void on_samples(struct live *live, const struct agent_event *event, struct now now);
+/* Does NaN or Inf in this metric mean that the trial diverged? */
+bool metric_diverges(const struct run *run, const char *metric);
 void live_save(struct live *live, struct now now);
 /* on_started.c, on_ended.c */
 void on_started(struct live *live, const struct agent_event *event, struct now now);

@@ -44,6 +44,21 @@ static void add_names(const struct live *live, struct str *to)
         str_addf(to, "%s%s", i ? ", " : "", live->summaries.at[i].metric);
 }
 
+/* "loss was nan at step 3": of those that count, the one that was first. */
+static char *diverged_error(const struct live *live)
+{
+    const struct summary *first = NULL;
+
+    vec_foreach (summary, &live->summaries)
+        if (summary->first_nan_step != STEP_NONE && metric_diverges(live->run, summary->metric) &&
+            (!first || summary->first_nan_step < first->first_nan_step))
+            first = summary;
+    if (!first)
+        return xstrdup("a metric became NaN or infinite");
+    return xasprintf("'%s' became NaN or infinite at step %lld", first->metric,
+                     (long long)first->first_nan_step);
+}
+
 /* The sentence of the end, where the agent could not know it. */
 static char *ending_error(const struct live *live, const struct ending *ending,
                           struct outcome outcome)
@@ -57,7 +72,7 @@ static char *ending_error(const struct live *live, const struct ending *ending,
         return str_take(&text);
     }
     if (outcome.reason == REASON_DIVERGED)
-        return xstrdup("a metric became NaN or infinite");
+        return diverged_error(live);
     if (outcome.verdict == VERDICT_FAILED && outcome.reason == REASON_CHECKPOINT)
         return xstrdup("asked to be started again without a new checkpoint");
     if (outcome.verdict == VERDICT_COMPLETED || outcome.verdict == VERDICT_STOPPED)

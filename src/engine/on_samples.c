@@ -64,7 +64,7 @@ static void curve_add(struct curve_data *curve, int64_t step, double value)
     vec_push(&curve->values, value);
 }
 
-static bool diverges(const struct run *run, const char *metric)
+bool metric_diverges(const struct run *run, const char *metric)
 {
     if (run->spec.objective.metric && str_eq(metric, run->spec.objective.metric))
         return true;
@@ -146,7 +146,7 @@ static void on_sample(struct live *live, const struct agent_sample *sample, stru
         on_objective(live, sample, now);
     else if (trial->last_step < sample->step)
         trial->last_step = sample->step;
-    if (!isfinite(sample->value) && diverges(run, sample->metric))
+    if (!isfinite(sample->value) && metric_diverges(run, sample->metric))
         live_ask(live, REASON_DIVERGED, false, now);
     live->dirty = true;
 }
