@@ -10,6 +10,7 @@
 #include "base/yaml.h"
 #include "base/map.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <libfyaml.h>
 #include <stdarg.h>
@@ -256,6 +257,7 @@ static int on_end(struct builder *b)
     struct open_node *top = &b->open[--b->depth];
     struct yaml_node *node = top->node;
 
+    assert(node); /* on_begin() opened it */
     node->n = top->items.len;
     node->items = arena_memdup(b->arena, top->items.at, node->n * sizeof(*node->items));
     if (node->kind == YAML_MAP)

@@ -149,7 +149,7 @@ static void announce(struct run *run, const struct trial *trial, const struct at
     else
         json_null_out(&out);
     json_put_bool(&out, "best", best);
-    json_put_double(&out, "seconds", (double)(trial->run_us / 1000) / 1000.0);
+    json_put_double(&out, "seconds", round((double)trial->run_us / 1e3) / 1e3);
     json_put_text(&out, "error", attempt->error);
     json_key(&out, "params");
     space_json(&run->spec.space, trial->point, &out);
@@ -217,7 +217,7 @@ static void requeue_trial(struct live *live, struct trial *trial, struct outcome
     autorelease(str) struct str json = STR_INIT;
     struct json_out out = event_begin(&json, "trial_retry", run, trial);
     json_put_text(&out, "reason", reason_name(outcome.reason));
-    json_put_double(&out, "wait_s", (double)(wait_us / 100000) / 10.0);
+    json_put_double(&out, "wait_s", round((double)wait_us / 1e5) / 10);
     json_put_text(&out, "error", live->attempt.error);
     json_end_object(&out);
     engine_event(run, trial->number, &json, now);

@@ -125,11 +125,12 @@ int state_prepare(const struct launch *launch, struct err *err)
     r = params_write(dirfd, launch->params_json ? launch->params_json : "{}");
     if (r < 0)
         return err_errno(err, -r, "cannot write %s/params.json", launch->dir);
-    r = control_begin(fd, launch->control_json ? launch->control_json : "{}");
+    const char *control = launch->control_json ? launch->control_json : "{}";
+    r = control_begin(fd, control);
     if (r == -EMSGSIZE)
         return err_set(err, EMSGSIZE,
                        "the configuration of %zu bytes is too long for the control page",
-                       strlen(launch->control_json));
+                       strlen(control));
     if (r < 0)
         return err_errno(err, -r, "cannot write %s/state", launch->dir);
     return 0;

@@ -26,10 +26,10 @@ struct text_pair {
 enum keep { KEEP_ALL, KEEP_BEST, KEEP_LAST };
 
 struct spec {
-    char *name;        /* [A-Za-z_][A-Za-z0-9_-]* */
-    char *description; /* may be NULL */
-    char *file;        /* where it was read from; NULL: the command line */
-    char *dir;         /* absolute: programs run here, `code` is relative to it */
+    char *name;          /* [A-Za-z_][A-Za-z0-9_-]* */
+    char *description;   /* may be NULL */
+    char *file;          /* where it was read from; NULL: the command line */
+    char *dir;           /* absolute: programs run here, `code` is relative to it */
     VEC(char *) command; /* words, {name} not yet replaced */
     enum pass pass;
     bool flags_value; /* true gives --name=true instead of --name */
@@ -40,15 +40,16 @@ struct spec {
 
     struct space space;
     struct objective objective;
-    VEC(char *) diverge;              /* metrics whose NaN or Inf also means diverged */
-    VEC(struct text_pair) patterns;   /* metrics: key = metric name, value = regex with one group;
-                                         key "" = a regex with named groups */
-    bool patterns_only;               /* metrics: … only: true — no built-in recognition */
+    VEC(char *) diverge; /* metrics whose NaN or Inf also means diverged */
+    VEC(struct text_pair)
+    patterns;           /* metrics: key = metric name, value = regex with one group;
+                           key "" = a regex with named groups */
+    bool patterns_only; /* metrics: … only: true — no built-in recognition */
 
-    char *algorithm; /* "auto", "random", … */
-    int64_t trials;  /* how many to run; 0: as many as the space has */
+    char *algorithm;  /* "auto", "random", … */
+    int64_t trials;   /* how many to run; 0: as many as the space has */
     int64_t parallel; /* 0: auto */
-    char *stop;      /* early stopping: "none", "median" */
+    char *stop;       /* early stopping: "none", "median" */
     uint64_t seed;
 
     int64_t time_us, trial_time_us; /* 0: none */
@@ -59,7 +60,7 @@ struct spec {
     uint64_t output_bytes;          /* cap of stdout, and of stderr */
     VEC(int64_t) retry_codes;
 
-    double cpus; /* a trial takes this many */
+    double cpus;           /* a trial takes this many */
     uint64_t memory_bytes; /* 0: no limit */
     int64_t gpus;
 

@@ -19,10 +19,10 @@ struct experiment {
     char *spec_json; /* the whole spec, canonical; spec_parse() reads it */
     char *error;     /* sentence when failed; NULL */
     int64_t created_us, ended_us;
-    int64_t run_us;       /* running time summed over engines; limits.time counts this */
-    char *code;           /* SHA-256 (hex) of the code snapshot, NULL: none */
-    char *environment;    /* JSON object: host, cpu, git, packages, …; NULL */
-    void *search_state;   /* blob of search_save(); NULL */
+    int64_t run_us;     /* running time summed over engines; limits.time counts this */
+    char *code;         /* SHA-256 (hex) of the code snapshot, NULL: none */
+    char *environment;  /* JSON object: host, cpu, git, packages, …; NULL */
+    void *search_state; /* blob of search_save(); NULL */
     size_t search_state_size;
     int64_t rerun_of_experiment, rerun_of_trial; /* `hone rerun`; 0: no */
 };
@@ -32,9 +32,9 @@ struct trial {
     int64_t number; /* from 1 */
     enum trial_state state;
     enum reason reason;
-    double *point;  /* spec.space.n doubles; owned */
-    double value;   /* objective: its last value; NaN: none */
-    double best;    /* objective: its best value so far; NaN: none */
+    double *point;          /* spec.space.n doubles; owned */
+    double value;           /* objective: its last value; NaN: none */
+    double best;            /* objective: its best value so far; NaN: none */
     int64_t last_step;      /* STEP_NONE: none seen */
     int64_t first_nan_step; /* of any metric; STEP_NONE: none. With no step known: 0 */
     int64_t attempts;       /* how many were made; the newest has this number */
@@ -54,11 +54,11 @@ struct attempt {
     uint64_t dropped_bytes; /* of output, by the cap */
     int exit_status;        /* -1: did not exit by itself */
     int signal;             /* 0: none */
-    char *error;  /* a sentence and the last lines of stderr; NULL */
-    char *gpus;   /* "0,1"; NULL: none */
-    char *host;   /* NULL until started */
-    char *code;   /* snapshot, when it differs from the experiment's; NULL */
-    int pid;      /* of the keeper; 0 until started */
+    char *error;            /* a sentence and the last lines of stderr; NULL */
+    char *gpus;             /* "0,1"; NULL: none */
+    char *host;             /* NULL until started */
+    char *code;             /* snapshot, when it differs from the experiment's; NULL */
+    int pid;                /* of the keeper; 0 until started */
 };
 
 /* What is known of one metric of one trial without reading its samples. */

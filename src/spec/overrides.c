@@ -133,7 +133,7 @@ static int set_value(struct reader *reader, struct yaml_node *root, const char *
 
 static int apply_set(struct reader *reader, struct yaml_node *root, const char *text)
 {
-    struct yaml_node *place = place_of(reader, "--set", text), *value;
+    struct yaml_node *place = place_of(reader, "--set", text), *value = NULL;
     const char *path, *yaml;
     int r = split(reader, place, text, &path, &yaml);
 

@@ -86,7 +86,7 @@ static int read_texts(struct reader *reader, const struct option *option,
     if (node->kind == YAML_MAP)
         return refuse(reader, option, node, option->form);
     for (size_t i = 0; i < (node->kind == YAML_LIST ? node->n : 1); i++) {
-        const char *text;
+        const char *text = NULL;
         const struct yaml_node *item = node->kind == YAML_LIST ? node->items[i] : node;
         int r = read_text(reader, item, option->path, &text);
         if (r < 0)
@@ -104,7 +104,7 @@ static int read_pairs(struct reader *reader, const struct option *option,
     if (node->kind != YAML_MAP)
         return refuse(reader, option, node, option->form);
     for (size_t i = 0; i < node->n; i++) {
-        const char *key = node->keys[i]->text, *value;
+        const char *key = node->keys[i]->text, *value = NULL;
         if (!*key || strchr(key, '='))
             return yaml_err(reader->err, node->keys[i], "'%s' cannot name a variable", key);
         int r = read_text(reader, node->items[i], option->path, &value);
@@ -134,32 +134,34 @@ static int unknown_word(struct reader *reader, const struct option *option,
                     yaml_describe(node, &reader->arena));
 }
 
-static int read_word(struct reader *reader, const struct option *option,
-                     const struct yaml_node *node, const struct option_word **ret)
+/* NULL after an error. */
+static const struct option_word *read_word(struct reader *reader, const struct option *option,
+                                           const struct yaml_node *node)
 {
     autorelease(str) struct str list = STR_INIT;
     const struct option_word *word = option->words;
 
     while (node->kind == YAML_SCALAR && word->word && !str_eq(word->word, node->text))
         word++;
-    if (node->kind != YAML_SCALAR || !word->word)
-        return unknown_word(reader, option, node);
+    if (node->kind != YAML_SCALAR || !word->word) {
+        unknown_word(reader, option, node);
+        return NULL;
+    }
+    if (!word->later)
+        return word;
     option_list_words(option, &list);
-    if (word->later)
-        return yaml_err(reader->err, node, "'%s: %s' is not available yet (there are: %s)",
-                        option->path, word->word, list.s);
-    *ret = word;
-    return 0;
+    yaml_err(reader->err, node, "'%s: %s' is not available yet (there are: %s)", option->path,
+             word->word, list.s);
+    return NULL;
 }
 
 static int read_enum(struct reader *reader, const struct option *option,
                      const struct yaml_node *node)
 {
-    const struct option_word *word;
-    int r = read_word(reader, option, node, &word);
+    const struct option_word *word = read_word(reader, option, node);
 
-    if (r < 0)
-        return r;
+    if (!word)
+        return -EINVAL;
     if (option->size == sizeof(bool))
         *(bool *)member(reader, option) = word->number;
     else
@@ -170,12 +172,12 @@ static int read_enum(struct reader *reader, const struct option *option,
 static int read_choice(struct reader *reader, const struct option *option,
                        const struct yaml_node *node)
 {
-    const struct option_word *word;
-    int r = read_word(reader, option, node, &word);
+    const struct option_word *word = read_word(reader, option, node);
 
-    if (r == 0)
-        set_text(member(reader, option), word->word);
-    return r;
+    if (!word)
+        return -EINVAL;
+    set_text(member(reader, option), word->word);
+    return 0;
 }
 
 /* A whole number as people write it (1e3 too); false if it is none. */
@@ -290,7 +292,7 @@ static int read_option(struct reader *reader, const struct option *option,
     case OPTION_GROUP:
         return read_group(reader, option, node);
     case OPTION_TEXT: {
-        const char *text;
+        const char *text = NULL;
         int r = read_text(reader, node, option->path, &text);
         if (r == 0)
             set_text(member(reader, option), text);

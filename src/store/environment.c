@@ -238,6 +238,7 @@ static char *find_python(const char *folder, const char *program)
     if (str_starts(base_name(program), "python"))
         return TAKE(path);
     char head[256] = "";
+    /* cppcheck-suppress nullPointer ; TAKE leaves by return */
     FILE *file = fopen(path, "re");
     if (!file)
         return NULL;

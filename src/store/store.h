@@ -47,7 +47,8 @@ void txn_put_event(struct txn *txn, int64_t time_us, int64_t experiment, int64_t
                    const char *json);
 /* Annotations. trial 0: the experiment itself. */
 void txn_tag(struct txn *txn, int64_t experiment, int64_t trial, const char *tag, bool add);
-void txn_note(struct txn *txn, int64_t experiment, int64_t trial, const char *text); /* NULL: none */
+void txn_note(struct txn *txn, int64_t experiment, int64_t trial,
+              const char *text); /* NULL: none */
 void txn_star(struct txn *txn, int64_t experiment, int64_t trial, bool star);
 /* A stored file: named by its SHA-256. */
 void txn_put_object(struct txn *txn, const char *sha256, const char *kind, uint64_t size,
@@ -91,8 +92,11 @@ typedef int experiment_row_fn(const struct experiment_row *row, void *arg); /* n
 int store_experiments(struct store *store, int64_t limit, experiment_row_fn *fn, void *arg,
                       struct err *err);
 
-enum trial_order { ORDER_NUMBER, ORDER_BEST /* completed ones, best value first, needs `goal` */,
-                   ORDER_NEWEST };
+enum trial_order {
+    ORDER_NUMBER,
+    ORDER_BEST /* completed ones, best value first, needs `goal` */,
+    ORDER_NEWEST
+};
 struct trial_query {
     int64_t experiment;
     enum trial_order order;
@@ -100,14 +104,14 @@ struct trial_query {
     int64_t limit;  /* 0: all */
     int64_t number; /* only this trial; 0: all */
     int64_t after;  /* ORDER_NUMBER: numbers above this */
-    bool bare; /* only the struct trial: no params_json, note, tags (fast, for the engine) */
+    bool bare;      /* only the struct trial: no params_json, note, tags (fast, for the engine) */
 };
 typedef int trial_row_fn(const struct trial_row *row, void *arg);
 int store_trials(struct store *store, const struct trial_query *query, trial_row_fn *fn, void *arg,
                  struct err *err);
 typedef int attempt_fn(const struct attempt *attempt, void *arg);
-/* Of one trial (oldest first), or with trial 0 all of the experiment, by trial. `live`: only those not ended.
- * experiment 0: of all experiments. */
+/* Of one trial (oldest first), or with trial 0 all of the experiment, by trial. `live`: only those
+ * not ended. experiment 0: of all experiments. */
 int store_attempts(struct store *store, int64_t experiment, int64_t trial, bool live,
                    attempt_fn *fn, void *arg, struct err *err);
 typedef int summary_fn(int64_t trial, const struct summary *summary, void *arg);

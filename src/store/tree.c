@@ -154,7 +154,8 @@ static int too_large(const struct tree *tree, struct err *err)
         else
             vec_push(&shares, ((struct share){file->path, len, file->size}));
     }
-    qsort(shares.at, shares.len, sizeof(*shares.at), compare_shares);
+    if (shares.len)
+        qsort(shares.at, shares.len, sizeof(*shares.at), compare_shares);
     for (size_t i = 0; i < MIN(shares.len, 3); i++)
         str_addf(&names, "%s%.*s (%llu MB)", i ? ", " : "", (int)shares.at[i].name_len,
                  shares.at[i].name, (unsigned long long)(shares.at[i].bytes >> 20));

@@ -24,7 +24,7 @@
 struct process {
     int64_t attempt, trial;
     bool alive, recorded; /* recorded: an exit record was written */
-    bool sdk, obeyed; /* obeyed: it broke off at the engine's word */
+    bool sdk, obeyed;     /* obeyed: it broke off at the engine's word */
     struct ending ending;
     struct agent_sample samples[SAMPLES_MAX];
     size_t n_samples;
@@ -208,7 +208,8 @@ static void end_process(struct world *world, struct process *process, enum reaso
                                       .exit_status = status,
                                       .signal = signal,
                                       .run_us = world->now_us - process->started_us};
-    if (reason == REASON_NONE && status == 0 && !process->obeyed && (size_t)process->trial < world->n_successes)
+    if (reason == REASON_NONE && status == 0 && !process->obeyed &&
+        (size_t)process->trial < world->n_successes)
         world->successes[process->trial]++;
 }
 
