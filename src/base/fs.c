@@ -21,8 +21,9 @@ int fs_make_dirs(const char *path, int mode, struct err *err)
             continue;
         char end = *p;
         *p = '\0';
-        if (mkdir(copy, (mode_t)mode) < 0 && errno != EEXIST && !(end && fs_is_dir(copy)))
-            return err_errno(err, errno, "cannot make the folder %s", copy);
+        int code = mkdir(copy, (mode_t)mode) < 0 ? errno : 0;
+        if (code && code != EEXIST && !(end && fs_is_dir(copy)))
+            return err_errno(err, code, "cannot make the folder %s", copy);
         *p = end;
         if (!end)
             break;

@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <unistd.h>
 
 const struct cmd_option cmd_common_options[] = {
@@ -292,7 +293,8 @@ char *cmd_home(const char *given)
         return fs_absolute(".hone");
     if (xdg && *xdg == '/')
         return xasprintf("%s/hone", xdg);
-    return xasprintf("%s/.local/share/hone", home && *home ? home : "");
+    const struct passwd *user = home && *home ? NULL : getpwuid(getuid());
+    return xasprintf("%s/.local/share/hone", user ? user->pw_dir : home ? home : "");
 }
 
 /* HONE_LOG=debug and the like: an unknown word changes nothing. */

@@ -28,9 +28,12 @@ static int check_path(const char *word, const char *path, struct err *err)
     if (is_program(path))
         return 0;
     if (!fs_exists(path))
-        return err_set(err, ENOENT, "the program '%s' does not exist (looked for %s)", word, path);
+        return err_set(err, ENOENT,
+                       "the program '%s' does not exist: there is no %s; is the path right, "
+                       "seen from the spec's folder?",
+                       word, path);
     if (fs_is_dir(path))
-        return err_set(err, EISDIR, "the program '%s' is a folder", word);
+        return err_set(err, EISDIR, "the program '%s' is a folder: name a file in it", word);
     return err_set(err, EACCES,
                    "the program '%s' is not executable: 'chmod +x %s', or name its interpreter "
                    "before it (python3 %s)",
@@ -58,8 +61,9 @@ int program_check(const struct spec *spec, struct err *err)
     if (strchr(word, '{'))
         return 0; /* a parameter decides */
     if (strchr(word, '/')) {
+        const char *rest = str_starts(word, "./") ? word + 2 : word;
         autofree(mem) char *full =
-            word[0] == '/' ? xstrdup(word) : xasprintf("%s/%s", spec->dir, word);
+            word[0] == '/' ? xstrdup(word) : xasprintf("%s/%s", spec->dir, rest);
         return check_path(word, full, err);
     }
     for (const char *p = path_variable(spec); *p;) {
@@ -118,10 +122,20 @@ static int record_code(const struct cmd_call *call, struct spec *spec, struct pr
     return spec->code_isolate ? prepare_checkout(call->home, ret->snapshot.sha256, spec, err) : 0;
 }
 
+static int make_home(const char *home, struct err *err)
+{
+    autorelease(err) struct err why = ERR_INIT;
+    int r = fs_make_dirs(home, 0700, &why);
+
+    if (r >= 0)
+        return r;
+    return err_set(err, -r, "%s; choose another home with --home or HONE_HOME", err_text(&why));
+}
+
 int prepare(const struct cmd_call *call, struct spec *spec, struct prepared *ret, struct err *err)
 {
     *ret = (struct prepared){.environment = STR_INIT};
-    int r = fs_make_dirs(call->home, 0700, err);
+    int r = make_home(call->home, err);
     if (r >= 0)
         r = record_code(call, spec, ret, err);
     if (r < 0)

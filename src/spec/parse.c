@@ -140,6 +140,8 @@ static int read_tree(struct reader *reader, struct yaml_node *root)
         r = import_mlframework(reader, &root);
     if (r == 0)
         r = apply_overrides(reader, &root);
+    if (r == 0 && reader->dir[0] != '/')
+        r = err_set(reader->err, ENOENT, "the current folder is gone: go to one that exists");
     if (r < 0)
         return r;
     reader->root = root;
