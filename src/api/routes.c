@@ -211,8 +211,28 @@ char *last_event(struct store *store, int64_t experiment)
     return last;
 }
 
-void route_catch_up(struct runtime *runtime, int64_t experiment, route_line_fn *fn, void *to)
+struct listener {
+    route_line_fn *fn;
+    void *to;
+};
+
+static int pass_on(int64_t id, int64_t time_us, int64_t trial, const char *json, void *arg)
 {
+    struct listener *listener = arg;
+    (void)id, (void)time_us, (void)trial;
+    listener->fn(listener->to, "event", json);
+    return 0;
+}
+
+void route_catch_up(struct runtime *runtime, int64_t experiment, int64_t after, route_line_fn *fn,
+                    void *to)
+{
+    struct listener listener = {fn, to};
+
+    if (after >= 0) {
+        store_events(runtime_reader(runtime), experiment, after, 0, pass_on, &listener, NULL);
+        return;
+    }
     if (engine_has(runtime_engine(runtime), experiment))
         return;
     autofree(mem) char *last = last_event(runtime_reader(runtime), experiment);

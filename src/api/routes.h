@@ -16,9 +16,12 @@ int route_request(struct runtime *runtime, const json_t *request, struct str *re
 /* A request as text for `submit`. */
 void route_submit_text(const struct submission *submission, struct str *to);
 
-/* One who begins to watch an experiment that has ended gets its last event at once. */
+/* One who begins to watch gets the stored events behind the first `after` ones; with `after` < 0
+ * (does not know how many it has missed) only the last one of an experiment that has ended. Call it
+ * while no commit is under way: what is stored then has been told, and nothing else has. */
 typedef void route_line_fn(void *to, const char *key, const char *json);
-void route_catch_up(struct runtime *runtime, int64_t experiment, route_line_fn *fn, void *to);
+void route_catch_up(struct runtime *runtime, int64_t experiment, int64_t after, route_line_fn *fn,
+                    void *to);
 /* The same for any reader of the database: the experiment's last event if it has ended, or NULL
  * (free it). */
 char *last_event(struct store *store, int64_t experiment);

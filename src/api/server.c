@@ -21,6 +21,8 @@ struct peer {
     uint64_t id;
     struct str in;
     int64_t watching; /* experiment; 0: none */
+    int64_t joining;  /* the one it watches from the next turn of the loop on; 0: none */
+    int64_t after;    /* of its events it has had so many; < 0: it does not know */
 };
 
 struct server {
@@ -28,6 +30,7 @@ struct server {
     struct runtime *runtime;
     uv_pipe_t listener;
     uv_timer_t timer;
+    uv_idle_t idle; /* active while a peer is joining */
     VEC(struct peer *) peers;
     uint64_t next_id;
     int handles;
@@ -115,9 +118,25 @@ static void on_live_timer(uv_timer_t *timer)
 struct answer {
     struct server *server;
     uint64_t peer;
-    int64_t watch;
+    int64_t watch, after;
     char *text;
 };
+
+/* Between two commits, so that no event is missed and none is told twice. */
+static void on_joining(uv_idle_t *idle)
+{
+    struct server *server = idle->data;
+
+    uv_idle_stop(idle);
+    for (size_t i = server->peers.len; i-- > 0;) {
+        struct peer *peer = server->peers.at[i];
+        if (!peer->joining)
+            continue;
+        peer->watching = peer->joining;
+        peer->joining = 0;
+        route_catch_up(server->runtime, peer->watching, peer->after, send_wrapped, peer);
+    }
+}
 
 static void answer_now(void *arg)
 {
@@ -128,11 +147,11 @@ static void answer_now(void *arg)
         struct peer *peer = server->peers.at[i];
         if (peer->id != answer->peer)
             continue;
+        peer->joining = answer->watch;
+        peer->after = answer->after;
         if (answer->watch)
-            peer->watching = answer->watch;
+            uv_idle_start(&server->idle, on_joining);
         peer_send(peer, answer->text);
-        if (answer->watch)
-            route_catch_up(server->runtime, answer->watch, send_wrapped, peer);
         break;
     }
     free(answer->text);
@@ -156,6 +175,7 @@ static void on_line(struct peer *peer, const char *line, size_t n)
     }
     answer->server = server;
     answer->peer = peer->id;
+    answer->after = json_get_int(request, "after", -1);
     answer->text = str_take(&reply);
     engine_when_committed(runtime_engine(server->runtime), answer_now, answer);
 }
@@ -224,8 +244,9 @@ int server_new(uv_loop_t *loop, struct runtime *runtime, struct server **ret, st
     server->runtime = runtime;
     uv_pipe_init(loop, &server->listener, 0);
     uv_timer_init(loop, &server->timer);
-    server->listener.data = server->timer.data = server;
-    server->handles = 2;
+    uv_idle_init(loop, &server->idle);
+    server->listener.data = server->timer.data = server->idle.data = server;
+    server->handles = 3;
     r = uv_pipe_open(&server->listener, fd);
     if (r >= 0)
         r = uv_listen((uv_stream_t *)&server->listener, 64, on_connection);
@@ -243,6 +264,7 @@ void server_free(struct server *server)
         peer_close(server->peers.at[0]);
     uv_close((uv_handle_t *)&server->listener, handle_closed);
     uv_close((uv_handle_t *)&server->timer, handle_closed);
+    uv_close((uv_handle_t *)&server->idle, handle_closed);
     while (server->handles > 0)
         uv_run(server->loop, UV_RUN_NOWAIT);
     vec_release(&server->peers);

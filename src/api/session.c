@@ -28,6 +28,7 @@ struct session {
     struct runtime *runtime; /* engine */
     struct server *server;   /* engine */
     int64_t watching;
+    int64_t seen; /* its first so many events have been told; -1: only later ones are wanted */
     uv_timer_t timer; /* engine: live documents; between two homes: try again */
     uv_pipe_t pipe;   /* joined: the watching connection */
     bool pipe_open;
@@ -47,6 +48,8 @@ static void tell_event(struct session *session, const char *json)
     if (session->told_end)
         return;
     session->told_end = strstr(json, "\"event\":\"finished\"") != NULL;
+    if (session->seen >= 0)
+        session->seen++;
     session->options.on_event(json, session->options.arg);
 }
 
@@ -98,7 +101,7 @@ static int become_engine(struct session *session, bool go_on, struct err *err)
     return 0;
 }
 
-static void tell_if_ended(void *to, const char *key, const char *json)
+static void tell(void *to, const char *key, const char *json)
 {
     (void)key;
     tell_event(to, json);
@@ -178,7 +181,8 @@ static int open_pipe(struct session *session, struct err *err)
 {
     int fd = -1;
     autofree(mem) char *request =
-        xasprintf("{\"do\":\"watch\",\"experiment\":%lld}\n", (long long)session->watching);
+        xasprintf("{\"do\":\"watch\",\"experiment\":%lld,\"after\":%lld}\n",
+                  (long long)session->watching, (long long)session->seen);
     int r = wire_connect(session->home, &fd, err);
     if (r < 0)
         return r;
@@ -209,7 +213,7 @@ static void on_again(uv_timer_t *timer)
         r = become_engine(session, true, &err);
     if (r == 0) {
         log_info("took over as the engine of %s", session->home);
-        route_catch_up(session->runtime, session->watching, tell_if_ended, session);
+        route_catch_up(session->runtime, session->watching, session->seen, tell, session);
         return;
     }
     if (r == -EAGAIN)
@@ -289,19 +293,20 @@ static int call_engine(struct session *session, const char *request, json_t **re
     return err_set(err, ETIMEDOUT, "the engine of %s does not answer", session->home);
 }
 
-static int watch(struct session *session, int64_t experiment, struct err *err)
+static int watch(struct session *session, int64_t experiment, int64_t seen, struct err *err)
 {
     session->watching = experiment;
+    session->seen = seen;
     session->told_end = false;
     if (!session->runtime)
         return open_pipe(session, err);
-    route_catch_up(session->runtime, experiment, tell_if_ended, session);
+    route_catch_up(session->runtime, experiment, seen, tell, session);
     return 0;
 }
 
 int session_watch(struct session *session, int64_t experiment, struct err *err)
 {
-    return watch(session, experiment, err);
+    return watch(session, experiment, -1, err);
 }
 
 int session_submit(struct session *session, struct submission *submission, int64_t *ret_experiment,
@@ -316,7 +321,7 @@ int session_submit(struct session *session, struct submission *submission, int64
             return r;
         if (r == 0) {
             *ret_experiment = json_get_int(reply, "experiment", 0);
-            return watch(session, *ret_experiment, err);
+            return watch(session, *ret_experiment, 0, err);
         }
     }
     int r = engine_submit(runtime_engine(session->runtime), submission, runtime_now(),
@@ -335,7 +340,7 @@ int session_resume(struct session *session, int64_t experiment, struct err *err)
         if (r < 0)
             return r;
         if (r == 0)
-            return watch(session, experiment, err);
+            return watch(session, experiment, -1, err);
     }
     int r = engine_resume(runtime_engine(session->runtime), runtime_reader(session->runtime),
                           experiment, runtime_now(), err);
