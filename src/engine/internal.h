@@ -83,8 +83,9 @@ struct run {
     bool dirty;                      /* its row is to be saved */
     enum experiment_state end_state; /* what it becomes when nothing of it is live (closing) */
     enum reason end_reason;
-    char **envp; /* owned; NULL: the engine's */
-    char *code;  /* newest snapshot; NULL: the experiment's */
+    char **envp;   /* owned; NULL: the engine's */
+    char *code;    /* newest snapshot; NULL: the experiment's */
+    bool code_due; /* attempts began since the code was looked at */
 };
 
 enum effect_kind {

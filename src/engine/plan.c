@@ -149,6 +149,7 @@ static void start_attempt(struct run *run, struct trial *trial, struct now now)
     grant_gpus(&engine->machine, &grant, &gpus);
     attempt.gpus = gpus.len ? str_take(&gpus) : NULL;
 
+    run->code_due = true;
     struct live *live = live_new(run, &attempt, now);
     live->grant = grant;
     live->sent_mono_us = now.mono_us;

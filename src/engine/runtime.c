@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "engine/code_watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,6 +31,7 @@ struct runtime {
     struct store *store, *reader;
     struct engine *engine;
     struct agent *agent;
+    struct code_watch *code_watch;
     uv_prepare_t prepare;
     uv_timer_t timer;
     uv_async_t async;
@@ -140,7 +142,8 @@ static void on_timer(uv_timer_t *timer)
 
 static void set_timer(struct runtime *runtime, struct now now)
 {
-    int64_t wake_us = engine_wake_us(runtime->engine);
+    int64_t wake_us = MIN(engine_wake_us(runtime->engine),
+                          code_watch_wake_us(runtime->code_watch, runtime->engine));
     if (wake_us == INT64_MAX) {
         uv_timer_stop(&runtime->timer);
         return;
@@ -159,6 +162,7 @@ static void on_prepare(uv_prepare_t *prepare)
     struct tick *tick = engine_tick(runtime->engine, now);
     if (tick)
         hand_over(runtime, tick);
+    code_watch_turn(runtime->code_watch, runtime->engine, now);
     uv_update_time(runtime->loop);
     set_timer(runtime, now);
 }
@@ -250,6 +254,7 @@ static int make_engine(struct runtime *runtime, struct err *err)
 
 static void start_handles(struct runtime *runtime)
 {
+    runtime->code_watch = code_watch_new(runtime->loop, runtime->home);
     uv_mutex_init(&runtime->mutex);
     uv_cond_init(&runtime->cond);
     uv_prepare_init(runtime->loop, &runtime->prepare);
@@ -319,12 +324,14 @@ static void finish_writing(struct runtime *runtime)
     uv_mutex_unlock(&runtime->mutex);
     uv_thread_join(&runtime->writer);
     if (runtime->done)
-        tick_free(runtime->done);
+        tick_free(TAKE(runtime->done));
 }
 
 void runtime_close(struct runtime *runtime)
 {
     finish_writing(runtime);
+    uv_prepare_stop(&runtime->prepare);
+    code_watch_free(runtime->code_watch);
     agent_free(TAKE(runtime->agent));
     uv_close((uv_handle_t *)&runtime->prepare, on_closed);
     uv_close((uv_handle_t *)&runtime->timer, on_closed);

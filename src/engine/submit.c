@@ -106,14 +106,3 @@ int engine_submit(struct engine *engine, struct submission *submission, struct n
     *ret_experiment = experiment->id;
     return 0;
 }
-
-void engine_set_code(struct engine *engine, int64_t experiment, const char *sha256, uint64_t size,
-                     struct now now)
-{
-    struct run *run = engine_find(engine, experiment);
-    if (!run)
-        return;
-    free(run->code);
-    run->code = xstrdup(sha256);
-    txn_put_object(engine->tick->txn, sha256, "code", size, now.wall_us);
-}
