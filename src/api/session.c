@@ -28,7 +28,7 @@ struct session {
     struct runtime *runtime; /* engine */
     struct server *server;   /* engine */
     int64_t watching;
-    int64_t seen; /* its first so many events have been told; -1: only later ones are wanted */
+    int64_t seen;     /* its first so many events have been told; -1: only later ones are wanted */
     uv_timer_t timer; /* engine: live documents; between two homes: try again */
     uv_pipe_t pipe;   /* joined: the watching connection */
     bool pipe_open;
