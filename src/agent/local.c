@@ -4,9 +4,9 @@
  *
  * Each attempt it looks after is a `watch`, which goes one way:
  *
- *     START ─► exec_start ──┐              ┌─► record ──► ENDING ─► read files to their end ─►
- * ENDED ADOPT ─► exec_look ───┴─► RUNNING ───┤ keeper ended                   ▲ └─► none ──►
- * SWEEPING (worker) ──┘
+ *     START ─► exec_start ─┐            ┌─► record ─► ENDING: files read to their end ─► ENDED
+ *     ADOPT ─► exec_look ──┴─► RUNNING ─┤                ▲
+ *                       keeper ended    └─► none ─► SWEEPING (worker)
  *
  * Keepers are waited for by their pidfds in one epoll set, which the loop polls; files are read by
  * one timer for all, which runs only while an attempt does. A command never calls back: what it

@@ -2,13 +2,15 @@
 /*
  * state_file.h — the file `state` of an attempt's folder, shared by program, keeper and agent.
  *
- *      0 ┌────────────────────────────────────────────────┐
- *        │ control page, 8 KiB: what HONE_CONTROL maps    │ written by the agent, read by the
- * program 8192 ├────────────────────────────────────────────────┤ │ keeper record: who supervises
- * │ written by the keeper once, at start 9216 ├────────────────────────────────────────────────┤ │
- * request: what the agent asks of the keeper     │ written by the agent, then SIGUSR1 10240
- * ├────────────────────────────────────────────────┤ │ exit record: how it ended │ written by the
- * keeper, one pwrite, last 12288 └────────────────────────────────────────────────┘
+ *      0 ┌─────────────────────────────────────────────┐
+ *        │ control page, 8 KiB: what HONE_CONTROL maps │ by the agent, read by the program
+ *   8192 ├─────────────────────────────────────────────┤
+ *        │ keeper record: who supervises               │ by the keeper, at start
+ *   9216 ├─────────────────────────────────────────────┤
+ *        │ request: what the agent asks of the keeper  │ by the agent, then SIGUSR1
+ *  10240 ├─────────────────────────────────────────────┤
+ *        │ exit record: how it ended                   │ by the keeper, one pwrite, last
+ *  12288 └─────────────────────────────────────────────┘
  *
  * The keeper holds a write lock on the file as long as it lives. Never truncated, never
  * replaced. Every record carries a magic and a CRC-32C; a torn one counts as absent. Layouts are
