@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pwd.h>
 #include <unistd.h>
 
@@ -328,12 +329,18 @@ static int run_call(const struct cmd *const *list, struct cmd_call *call)
     return help->run(&ask);
 }
 
-/* What could not be written must not look like success. */
+/* 'hone run … | head', or a terminal that was closed. The write that failed may be long ago, so the
+ * descriptor is asked, not errno. */
+static bool reader_left(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP));
+}
+
+/* What could not be written must not look like success, unless nobody wanted to read on. */
 static int flush_out(int code)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return code;
-    if (errno == EPIPE) /* 'hone run … | head': the reader had enough, the work was done */
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || reader_left())
         return code;
     fprintf(stderr, "hone: cannot write to standard output: %s\n", strerror(errno));
     return code ? code : CMD_FAILED;
