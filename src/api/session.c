@@ -265,6 +265,7 @@ static void timer_closed(uv_handle_t *handle)
 
 void session_close(struct session *session)
 {
+    uv_timer_stop(&session->timer); /* closing the runtime turns the loop */
     drop_pipe(session);
     if (session->server)
         server_free(TAKE(session->server));
