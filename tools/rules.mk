@@ -87,8 +87,18 @@ coverage: ## which lines the tests reach; the summary per file is at the end
 	@for o in $$(find build/coverage/src -name '*.gcda' ! -name '*_test.gcda'); do gcov -n $$o; done \
 	    | awk -F"'" '/^File .src/ { f = $$2 } /^Lines/ && f { print substr($$0, 16) "  " f; f = "" }' | sort -n
 
+# --- benches: bench/RESULTS.md, written by the scripts
+BENCHES := $(B)/bench/floor $(B)/bench/make_trials
+BENCH   ?= noop footprint sdk
+
+bench: $(SETUP)/bench all $(BENCHES) ## measure against goals and peers (BENCH= narrows it)
+	env -u HONE_HOME HONE_BIN=$(CURDIR)/$(B)/hone HONE_BUILD=$(CURDIR)/$(B) bench/run $(BENCH)
+
+$(BENCHES): %: %.o $(B)/libhone.a
+	$(CC) $(LDALL) -o $@ $^ $(LIBS)
+
 # --- checks that need no running
-C_FILES    := $(sort $(wildcard src/*/*.[ch] src/*/*/*.[ch] sdk/c/*.[ch] tests/*.h tests/*/*.[ch] examples/*/*.[ch]))
+C_FILES    := $(sort $(wildcard src/*/*.[ch] src/*/*/*.[ch] sdk/c/*.[ch] tests/*.h tests/*/*.[ch] examples/*/*.[ch] bench/*.[ch]))
 LINT_FILES := $(filter %.c,$(filter-out tests/% %_test.c,$(C_FILES)))
 # The keeper makes its system calls by hand; clang's analyser takes what they fill for garbage.
 TIDY_FILES := $(filter-out src/exec/keeper/%,$(LINT_FILES))
@@ -155,5 +165,5 @@ help: ## this list
 	@echo "make             build $(B)/hone"
 	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile tools/rules.mk
 
-.PHONY: examples demo tests test sweep san test-peers fuzz-replay fuzz run-fuzzers coverage docs install help format \
+.PHONY: examples demo tests test bench sweep san test-peers fuzz-replay fuzz run-fuzzers coverage docs install help format \
         lint lint-format lint-layers lint-cppcheck lint-tidy lint-clang lint-docs $(FUZZERS:%.c=run-%)
