@@ -70,7 +70,13 @@ class Place:
         return json.loads(self.hone("show", target, "--json")[0])
 
     def trials(self, experiment="last"):
-        return json.loads(self.hone("ls", experiment, "--json")[0])
+        """As `hone ls` has them; none while there is no experiment yet."""
+        out, err = self.hone("ls", experiment, "--json", code=None)
+        assert out or "no experiment" in err, err
+        return json.loads(out or "[]")
+
+    def experiments(self):
+        return json.loads(self.hone("ls", "--json")[0])
 
     def close(self):
         for process in self.started:

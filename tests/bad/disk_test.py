@@ -1,0 +1,120 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Homes on a full disk and on one that may only be read. Needs the right to mount. Prints TAP."""
+
+import contextlib
+import errno
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+from harness import Place, Skip, main, wait_for
+
+PROGRAM = """
+echo "step 1 loss=0.5"
+until [ -e "go$1" ]; do sleep 0.02; done
+touch "went$1"
+echo "step 2 loss=0.25"
+"""
+SPEC = """
+name: full
+command: sh train.sh {x}
+params: {x: [1, 2, 3, 4]}
+objective: loss
+search: {algorithm: grid, parallel: 2}
+resources: {cpus: 0.1}
+"""
+
+
+@contextlib.contextmanager
+def mounted(place, *options):
+    """A file system of its own as the home."""
+    os.makedirs(place.home, exist_ok=True)
+    words = ["mount", "-t", "tmpfs", *options, "hone-test", place.home]
+    done = subprocess.run(words, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise Skip(f"cannot mount: {done.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", place.home], check=True)
+
+
+def fill(path):
+    """Take what is left of the disk."""
+    with open(path, "wb", buffering=0) as f:
+        for size in (1 << 20, 4096):
+            try:
+                while True:
+                    f.write(b"x" * size)
+            except OSError as e:
+                assert e.errno == errno.ENOSPC, e
+
+
+def states(place):
+    return {t["trial"]: t["state"] for t in place.trials()}
+
+
+def running(place):
+    return list(states(place).values()).count("running") == 2 and all(
+        t["value"] == 0.5 for t in place.trials())
+
+
+def a_full_disk_holds_the_engine_up_and_loses_nothing(place: Place):
+    place.write("train.sh", PROGRAM)
+    place.write("spec.yaml", SPEC)
+    with mounted(place, "-o", "size=24m"):
+        run = place.start("run", "spec.yaml")
+        wait_for("two trials run", lambda: running(place))
+        place.hone("tag", "full", "before")
+        ballast = os.path.join(place.home, "ballast")
+        fill(ballast)
+
+        for n in "1234":
+            place.write(f"go{n}", "")
+        wait_for("running trials go on", lambda: os.path.exists(place.path("went1"))
+                 and os.path.exists(place.path("went2")))
+        wait_for("it says so", lambda: "disk is full" in place.read("err") + place.read("out"))
+        assert run.poll() is None, "the engine gave up"
+        assert set(states(place).values()) <= {"running", "completed", "queued"}, states(place)
+
+        os.unlink(ballast)
+        assert run.wait(timeout=60) == 0, place.read("err") + place.read("out")
+        assert states(place) == {f"1.{n}": "completed" for n in range(1, 5)}, place.trials()
+        assert all(t["attempts"] == 1 for t in place.trials()), place.trials()
+        assert place.show("full")["tags"] == ["before"]
+
+
+def a_run_on_a_full_disk_says_so_and_is_kept_whole_or_not_at_all(place: Place):
+    place.write("train.sh", "echo loss=1")
+    place.write("spec.yaml", SPEC)
+    with mounted(place, "-o", "size=4m"):
+        place.hone("run", "spec.yaml")
+        fill(os.path.join(place.home, "ballast"))
+        run = place.start("run", "spec.yaml", "--name", "second")
+        wait_for("it says so", lambda: "full" in place.read("err") or "No space" in place.read("err"))
+        os.unlink(os.path.join(place.home, "ballast"))
+        code = run.wait(timeout=60)
+        names = [e["name"] for e in place.experiments()]
+        assert names == (["second", "full"] if code == 0 else ["full"]), (code, names)
+
+
+def a_home_mounted_read_only_can_be_read_and_refuses_changes(place: Place):
+    place.write("train.sh", "echo loss=1")
+    place.write("spec.yaml", SPEC)
+    with mounted(place, "-o", "size=24m"):
+        place.hone("run", "spec.yaml")
+        subprocess.run(["mount", "-o", "remount,ro", place.home], check=True)
+        assert len(states(place)) == 4
+        for words in (["run", "spec.yaml"], ["tag", "full", "x"], ["rm", "--yes", "full"], ["resume", "full"]):
+            _, err = place.hone(*words, code=None)
+            assert "ead-only" in err and place.home in err and err.count("\n") == 1, (words, err)
+        place.hone("show", "full")
+        place.hone("logs", "last.1")
+        place.hone("export", "full")
+
+
+main(a_full_disk_holds_the_engine_up_and_loses_nothing,
+     a_run_on_a_full_disk_says_so_and_is_kept_whole_or_not_at_all,
+     a_home_mounted_read_only_can_be_read_and_refuses_changes)
