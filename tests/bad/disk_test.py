@@ -107,7 +107,8 @@ def a_home_mounted_read_only_can_be_read_and_refuses_changes(place: Place):
         place.hone("run", "spec.yaml")
         subprocess.run(["mount", "-o", "remount,ro", place.home], check=True)
         assert len(states(place)) == 4
-        for words in (["run", "spec.yaml"], ["tag", "full", "x"], ["rm", "--yes", "full"], ["resume", "full"]):
+        for words in (["run", "spec.yaml"], ["tag", "full", "x"], ["rm", "--yes", "full"],
+                      ["resume", "full"]):
             _, err = place.hone(*words, code=None)
             assert "ead-only" in err and place.home in err and err.count("\n") == 1, (words, err)
         place.hone("show", "full")
