@@ -117,11 +117,11 @@ bool run_consider_best(struct run *run, const struct trial *trial)
 {
     if (trial->state != TRIAL_COMPLETED || !isfinite(trial->value))
         return false;
-    if (run->best &&
-        !objective_better(&run->spec.objective, trial->value, run_trial(run, run->best)->value))
-        return false;
-    run->best = trial->number;
-    return true;
+    const struct trial *best = run->best ? run_trial(run, run->best) : NULL;
+    bool better = !best || objective_better(&run->spec.objective, trial->value, best->value);
+    if (better || (trial->value == best->value && trial->number < best->number))
+        run->best = trial->number; /* of equals the first, as `hone best` has it */
+    return better;
 }
 
 void run_keep_curve(struct run *run, struct curve_data *curve)

@@ -37,10 +37,11 @@ struct runtime {
     uv_async_t async;
 
     uv_thread_t writer;
-    uv_mutex_t mutex; /* guards the four below */
+    uv_mutex_t mutex; /* guards the five below */
     uv_cond_t cond;
     struct tick *pending, *done;
     bool quitting;
+    char *complaint;    /* of the writer, to be said on the loop's thread */
     struct err failure; /* code 0: none */
     bool busy;          /* loop thread: a tick is with the writer */
     bool failed;
@@ -78,6 +79,15 @@ bool home_locked(const char *home)
 
 /* ---- the writer's side ---- */
 
+static void complain(struct runtime *runtime, const char *why)
+{
+    uv_mutex_lock(&runtime->mutex);
+    free(runtime->complaint);
+    runtime->complaint = xasprintf("%s: nothing new starts until that is over", why);
+    uv_mutex_unlock(&runtime->mutex);
+    uv_async_send(&runtime->async);
+}
+
 /* Apply, waiting out a full disk. */
 static int apply_patiently(struct runtime *runtime, const struct tick *tick, struct err *err)
 {
@@ -86,7 +96,7 @@ static int apply_patiently(struct runtime *runtime, const struct tick *tick, str
         if (r != -ENOSPC && r != -EBUSY)
             return r;
         if (!said)
-            log_error("%s: nothing new starts until that is over", err_text(err));
+            complain(runtime, err_text(err));
         said = true;
         uv_mutex_lock(&runtime->mutex);
         if (!runtime->quitting)
@@ -173,8 +183,11 @@ static void on_committed(uv_async_t *async)
 
     uv_mutex_lock(&runtime->mutex);
     struct tick *tick = TAKE(runtime->done);
+    autofree(mem) char *complaint = TAKE(runtime->complaint);
     bool failed = runtime->failure.code != 0;
     uv_mutex_unlock(&runtime->mutex);
+    if (complaint)
+        log_error("%s", complaint);
     if (!tick)
         return;
     runtime->busy = false;
@@ -325,6 +338,7 @@ static void finish_writing(struct runtime *runtime)
     uv_thread_join(&runtime->writer);
     if (runtime->done)
         tick_free(TAKE(runtime->done));
+    free(TAKE(runtime->complaint));
 }
 
 void runtime_close(struct runtime *runtime)
