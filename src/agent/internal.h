@@ -34,7 +34,8 @@ void tail_release(struct tail *tail);
 /* Read what is new, at most a turn's share of each file, into tail->samples. True if there is more
  * to read at once. */
 bool tail_read(struct tail *tail, int64_t now_us);
-/* Nothing will be written any more and tail_read said false: last lines without a newline count. */
+/* Nothing will be written any more and tail_read said false: last lines of output without a newline
+ * count. */
 void tail_finish(struct tail *tail, int64_t now_us);
 
 /* ---- ending.c: from the keeper's record to a sentence ---- */

@@ -38,7 +38,8 @@ void metrics_parser_free(struct metrics_parser *parser);
 DEFINE_AUTOFREE(metrics_parser);
 void metrics_parser_feed(struct metrics_parser *parser, const char *bytes, size_t n,
                          int64_t time_us);
-/* The file is complete: the last line counts even without its newline. */
+/* The file is complete. The last line of output counts even without its newline; that of a metrics
+ * file does not: a kill in the middle of a write leaves such a line, and half a number in it. */
 void metrics_parser_finish(struct metrics_parser *parser, int64_t time_us);
 
 /* What a parser has seen so far. */
@@ -46,7 +47,7 @@ struct metrics_counts {
     uint64_t lines; /* and pieces ended by a carriage return, empty ones left out */
     uint64_t samples;
     uint64_t long_lines; /* over METRICS_LINE_MAX: skipped */
-    uint64_t bad_lines;  /* not line protocol (METRICS_FILE only): skipped */
+    uint64_t bad_lines;  /* not line protocol, or torn (METRICS_FILE only): skipped */
 };
 struct metrics_counts metrics_parser_counts(const struct metrics_parser *parser);
 

@@ -263,5 +263,9 @@ void metrics_parser_feed(struct metrics_parser *parser, const char *bytes, size_
 void metrics_parser_finish(struct metrics_parser *parser, int64_t time_us)
 {
     end_zeros(parser, time_us);
+    if (parser->source == METRICS_FILE && parser->line.len) {
+        parser->counts.bad_lines++;
+        str_cut(&parser->line, 0);
+    }
     end_line(parser, time_us);
 }

@@ -159,7 +159,7 @@ static int feed_file(int fd, struct metrics_parser *parser, char *block)
     }
 }
 
-/* `ended`: nobody writes it any more, so its last line is whole. */
+/* `ended`: nobody writes it any more, so the last line of output is whole. */
 static int read_file(struct builder *builder, const char *path, const struct metrics_rules *rules,
                      bool ended, struct err *err)
 {

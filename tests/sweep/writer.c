@@ -102,6 +102,19 @@ static size_t fill(size_t n, size_t size, uint64_t seed)
     return n;
 }
 
+/* sprintf would take longer than the write, and it is in the write that a kill is wanted. */
+static size_t add_number(size_t n, uint64_t x)
+{
+    char digits[20];
+    size_t i = sizeof(digits);
+    do {
+        digits[--i] = (char)('0' + x % 10);
+        x /= 10;
+    } while (x);
+    memcpy(line + n, digits + i, sizeof(digits) - i);
+    return n + sizeof(digits) - i;
+}
+
 /* Long metric lines carry many fields or one long text. */
 static size_t metric_line(uint64_t step)
 {
@@ -109,14 +122,18 @@ static size_t metric_line(uint64_t step)
     size_t size = size_of(r);
     size_t n = (size_t)sprintf(line, "train step=%llui,v=%llu", (unsigned long long)step,
                                (unsigned long long)(r >> 40));
-    if (r >> 62) {
+    if (r >> 63) {
         n += (size_t)sprintf(line + n, ",text=\"");
         n = fill(n, size - 1, r);
         line[n++] = '"';
     } else {
-        for (int i = 0; n + 40 < size && i < 3000; i++)
-            n += (size_t)sprintf(line + n, ",f%d=%llu", i,
-                                 (unsigned long long)(scramble(r + (uint64_t)i) >> 40));
+        for (uint64_t i = 0; n + 40 < size && i < 4000; i++) {
+            line[n++] = ',';
+            line[n++] = 'f';
+            n = add_number(n, i);
+            line[n++] = '=';
+            n = add_number(n, (r >> 30) + i);
+        }
     }
     line[n++] = '\n';
     return n;

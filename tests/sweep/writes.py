@@ -54,7 +54,8 @@ class Round:
         self.seed, self.writer, self.tap = seed, writer, tap
         self.rng = random.Random(seed)
         self.home = Home(f"writes-{seed}")
-        self.steps = self.rng.randint(10, 60)
+        self.pause = self.rng.choice([0, 0, 500, 2000, 4000])
+        self.steps = self.rng.randint(10, 60) if self.pause else self.rng.randint(100, 400)
         self.n_trials = self.rng.randint(1, 3)
         self.killed = {"program": set(), "keeper": set()}
         self.early = set()  # attempts whose keeper was killed before the program had begun
@@ -66,7 +67,7 @@ class Round:
 
     def write_spec(self):
         self.home.file("sweep.yaml", SPEC.format(
-            writer=self.writer, steps=self.steps, pause=self.rng.choice([0, 500, 2000, 4000]),
+            writer=self.writer, steps=self.steps, pause=self.pause,
             daemon=self.rng.randint(0, 1), trials=self.n_trials,
         ))
 
@@ -120,11 +121,19 @@ class Round:
         if "hone" in kinds:
             self.home.wait(proc)
 
+    def wait_program(self, proc):
+        """Until one more has begun, so that the kill comes in the middle of its work."""
+        before = len(self.starts("start"))
+        while proc.poll() is None and len(self.starts("start")) == before:
+            time.sleep(0.001)
+
     def drive(self):
         proc = self.begin()
         for _ in range(self.rng.randint(1, 4)):
-            moment = time.monotonic() + self.rng.choice([0.02, 0.1, 0.3]) * self.rng.random() * 2
             kinds = self.rng.choice(KINDS)
+            if self.rng.random() < 0.6:
+                self.wait_program(proc)
+            moment = time.monotonic() + self.rng.choice([0.02, 0.1, 0.3]) * self.rng.random() * 2
             while time.monotonic() < moment and proc.poll() is None:
                 time.sleep(0.001)
             if proc.poll() is not None:
