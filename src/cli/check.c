@@ -4,6 +4,9 @@
  * writes nothing.
  */
 #include "cli/overrides.h"
+#include "cli/prepare.h"
+#include "metrics/metrics.h"
+#include "search/search.h"
 
 static const struct cmd_option options[] = {
     OVERRIDE_OPTIONS,
@@ -24,6 +27,26 @@ static void print_json(const struct spec *spec, const struct str *notes)
     puts(text.s);
 }
 
+/* What `run` would refuse later: a pattern that is no regex, a search that does not fit the space.
+ */
+static int check_parts(const struct spec *spec, struct err *err)
+{
+    autofree(metrics_rules) struct metrics_rules *rules = NULL;
+    autofree(search) struct search *search = NULL;
+    int r = metrics_rules_new(spec, &rules, err);
+    if (r >= 0)
+        r = search_new(spec->algorithm, &spec->space, spec->trials, spec->seed, &search, err);
+    return r;
+}
+
+/* The program may be missing here and be there where the spec will run: a note, not an error. */
+static void note_program(const struct spec *spec, struct str *notes)
+{
+    autorelease(err) struct err err = ERR_INIT;
+    if (program_check(spec, &err) < 0)
+        str_addf(notes, "note: %s\n", err_text(&err));
+}
+
 static int print_plan(struct cmd_call *call, const struct spec_overrides *overrides)
 {
     autorelease(spec) struct spec spec;
@@ -31,8 +54,10 @@ static int print_plan(struct cmd_call *call, const struct spec_overrides *overri
     autorelease(err) struct err err = ERR_INIT;
 
     spec_init(&spec);
-    if (spec_load(call->n_args ? call->args[0] : NULL, overrides, &spec, &notes, &err) < 0)
+    if (spec_load(call->n_args ? call->args[0] : NULL, overrides, &spec, &notes, &err) < 0 ||
+        check_parts(&spec, &err) < 0)
         return cmd_fail(call, CMD_USAGE, &err);
+    note_program(&spec, &notes);
     if (call->json) {
         print_json(&spec, &notes);
         return CMD_OK;

@@ -82,9 +82,38 @@ int program_check(const struct spec *spec, struct err *err)
     return err_set(err, ENOENT, "the program '%s' is not in PATH: is it installed?", word);
 }
 
+/* "/a/b/../c/." → "/a/c". By the words alone: the folder may be gone when its trial is repeated. */
+static void add_plain_path(struct str *to, const char *path)
+{
+    for (const char *p = path; *p; p += strcspn(p, "/")) {
+        p += strspn(p, "/");
+        size_t n = strcspn(p, "/");
+        const char *parent = strrchr(to->s, '/');
+        if (n == 2 && p[0] == '.' && p[1] == '.')
+            str_cut(to, parent ? (size_t)(parent - to->s) : 0);
+        else if (n && !(n == 1 && p[0] == '.'))
+            str_addf(to, "/%.*s", (int)n, p);
+    }
+}
+
+/* Where the spec's folder is inside of the code's, as "/sub/folder"; empty if it is that folder, or
+ * lies elsewhere. */
+static void add_place_in_code(struct str *to, const struct spec *spec)
+{
+    autorelease(str) struct str code = STR_INIT, dir = STR_INIT;
+
+    if (!spec->code)
+        return;
+    add_plain_path(&code, spec->code);
+    add_plain_path(&dir, spec->dir);
+    if (str_starts(dir.s, code.s) && dir.s[code.len] == '/')
+        str_add(to, dir.s + code.len);
+}
+
 int prepare_checkout(const char *home, const char *sha256, struct spec *spec, struct err *err)
 {
-    char *folder = xasprintf("%s/checkouts/%s", home, sha256);
+    autofree(mem) char *folder = xasprintf("%s/checkouts/%s", home, sha256);
+    autorelease(str) struct str dir = STR_INIT;
     int r = 0;
 
     if (!fs_is_dir(folder)) {
@@ -96,12 +125,12 @@ int prepare_checkout(const char *home, const char *sha256, struct spec *spec, st
         if (r >= 0 && rename(beside, folder) < 0 && !fs_is_dir(folder))
             r = err_errno(err, errno, "cannot make the checkout %s", folder);
     }
-    if (r < 0) {
-        free(folder);
+    if (r < 0)
         return r;
-    }
+    str_add(&dir, folder);
+    add_place_in_code(&dir, spec);
     free(spec->dir);
-    spec->dir = folder;
+    spec->dir = str_take(&dir);
     return 0;
 }
 

@@ -37,10 +37,10 @@ static int submit(struct cmd_call *call, struct target *target, const char *code
     struct prepared prepared;
     int64_t id = 0;
 
-    free(target->spec.code);
-    target->spec.code = NULL; /* it runs in a checkout, and that is its record */
     if (code && prepare_checkout(call->home, code, &target->spec, &err) < 0)
         return cmd_fail(call, CMD_FAILED, &err);
+    free(target->spec.code);
+    target->spec.code = NULL; /* it runs in a checkout, and that is its record */
     if (program_check(&target->spec, &err) < 0 || prepare(call, &target->spec, &prepared, &err) < 0)
         return cmd_fail(call, CMD_FAILED, &err);
     struct submission submission = prepared_submission(&prepared, &target->spec);

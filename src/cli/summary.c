@@ -9,6 +9,7 @@
 #include "cli/table.h"
 #include "search/importance.h"
 
+#include <errno.h>
 #include <math.h>
 
 #define BEST_SHOWN 5
@@ -130,20 +131,21 @@ static void print_head(const struct json_t *final)
 
 static void print_next(const struct cmd_call *call, const json_t *final)
 {
+    const char *hone = program_invocation_name; /* as it was typed: it may not be in PATH */
     long long id = json_get_int(final, "experiment", 0);
     const char *state = json_get_text(final, "state", "");
     const char *best = json_get_text(json_object_get(final, "best"), "trial", NULL);
 
     printf("\nresults are in %s\n", call->home);
     if (str_eq(state, "interrupted")) {
-        printf("next: hone resume %lld\n", id);
+        printf("next: %s resume %lld\n", hone, id);
         return;
     }
-    printf("next: hone ls %lld", id);
+    printf("next: %s ls %lld", hone, id);
     if (best)
-        printf(" · hone show %s · hone export %lld --csv", best, id);
+        printf(" · %s show %s · %s export %lld --csv", hone, best, hone, id);
     else
-        printf(" · hone logs %lld.1", id);
+        printf(" · %s logs %lld.1", hone, id);
     printf("\n");
 }
 
