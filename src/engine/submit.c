@@ -76,6 +76,8 @@ int engine_submit(struct engine *engine, struct submission *submission, struct n
     experiment->rerun_of_trial = submission->rerun_of_trial;
     struct demand demand = run_demand(run);
     int r = machine_can(&engine->machine, &demand, err);
+    if (r == 0 && experiment->rerun_of_trial && run->spec.space.n && !submission->point)
+        r = err_set(err, EINVAL, "the trial to repeat comes without its parameters");
     if (r == 0)
         r = run_prepare(run, err);
     if (r < 0) {
@@ -100,7 +102,7 @@ int engine_submit(struct engine *engine, struct submission *submission, struct n
     if (experiment->code)
         txn_put_object(engine->tick->txn, experiment->code, "code", submission->code_size,
                        now.wall_us);
-    if (submission->point)
+    if (experiment->rerun_of_trial) /* without parameters there is no point, but a trial */
         add_given_point(run, submission->point, now);
     announce(run, now);
     *ret_experiment = experiment->id;

@@ -29,7 +29,7 @@ experiment 5 'old' finished: 1 completed
 best trials
 $ hone logs last.1 | diff before - && head -1 before
 old --lr=0.3542205308711276 --batch=32
-$ hone diff 4.2 5.1 | grep -e ^parameters -e ^results -e ^code || echo the same
+$ hone diff 4.2 5.1 | grep -e ^parameters -e "^  value" -e ^code || echo the same
 the same
 # gpus: each trial at the same time gets its own
 > gpu.yaml
