@@ -2,8 +2,9 @@
 /*
  * follow.c — the loop under `run`, `resume` and `attach`.
  *
- * Ctrl-C once: start nothing more and ask for checkpoints; twice: kill. A terminal that goes away
- * changes nothing: SIGHUP and broken pipes are ignored, and the work goes on.
+ * Ctrl-C once: start nothing more and ask for checkpoints; twice: kill; once more, if even that has
+ * no effect: leave. A terminal that goes away changes nothing: SIGHUP and broken pipes are ignored,
+ * and the work goes on.
  */
 #include "cli/follow.h"
 #include "base/log.h"
@@ -15,6 +16,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#define STUCK_MS 1000 /* this long after being told to kill, nothing has ended */
+
 struct follow {
     struct cmd_call *call;
     struct follow_options options;
@@ -24,6 +27,7 @@ struct follow {
     struct view *view; /* NULL: --json, quiet */
     int64_t id;
     int interrupts;
+    uint64_t interrupted_ms; /* loop time of the last one */
     bool done, left, failed;
     char *final; /* the "finished" event */
 };
@@ -93,6 +97,17 @@ static void on_failure(const struct err *err, void *arg)
     uv_stop(&follow->loop);
 }
 
+/* A third Ctrl-C, well after the second: the engine cannot even note the end (its disk is full).
+ * What still runs is held by its keepers and found by resume. */
+static void leave_if_stuck(struct follow *follow)
+{
+    if (uv_now(&follow->loop) - follow->interrupted_ms < STUCK_MS)
+        return;
+    say(follow, "leaving as it is: 'hone resume' goes on");
+    follow->left = true;
+    uv_stop(&follow->loop);
+}
+
 static void on_signal(uv_signal_t *signal, int number)
 {
     struct follow *follow = signal->data;
@@ -104,7 +119,12 @@ static void on_signal(uv_signal_t *signal, int number)
         uv_stop(&follow->loop);
         return;
     }
+    if (follow->interrupts >= 2) {
+        leave_if_stuck(follow);
+        return;
+    }
     follow->interrupts++;
+    follow->interrupted_ms = uv_now(&follow->loop);
     say(follow, follow->interrupts == 1
                     ? "stopping: nothing more starts, running trials are asked for a checkpoint "
                       "(Ctrl-C again kills them)"
@@ -194,7 +214,7 @@ int follow_run(struct follow *follow, int64_t id)
     if (follow->final && json_parse(follow->final, strlen(follow->final), &final, NULL) == 0)
         code = exit_code(final);
     else if (follow->left)
-        code = CMD_OK;
+        code = follow->interrupts ? CMD_INTERRUPTED : CMD_OK;
     bool summary = final && !call->json && !follow->options.quiet && !follow->options.no_summary;
     follow_close(follow);
     if (summary)

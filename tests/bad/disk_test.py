@@ -5,6 +5,7 @@
 import contextlib
 import errno
 import os
+import signal
 import subprocess
 import sys
 
@@ -86,6 +87,31 @@ def a_full_disk_holds_the_engine_up_and_loses_nothing(place: Place):
         assert place.show("full")["tags"] == ["before"]
 
 
+def ctrl_c_gets_out_even_while_the_disk_is_full(place: Place):
+    place.write("train.sh", PROGRAM)
+    place.write("spec.yaml", SPEC)
+    with mounted(place, "-o", "size=24m"):
+        run = place.start("run", "spec.yaml")
+        wait_for("two trials run", lambda: running(place))
+        ballast = os.path.join(place.home, "ballast")
+        fill(ballast)
+        for words in ("stopping:", "killing", "leaving"):
+            wait_for(words, lambda: interrupted(run) or words in place.read("out"))
+        assert run.wait(timeout=60) == 130, place.read("err") + place.read("out")
+        os.unlink(ballast)
+        for n in "1234":
+            place.write(f"go{n}", "")
+        place.hone("resume", "full")
+        assert states(place) == {f"1.{n}": "completed" for n in range(1, 5)}, place.trials()
+
+
+def interrupted(run):
+    """One more Ctrl-C, unless it is over."""
+    if run.poll() is None:
+        run.send_signal(signal.SIGINT)
+    return run.poll() is not None
+
+
 def a_run_on_a_full_disk_says_so_and_is_kept_whole_or_not_at_all(place: Place):
     place.write("train.sh", "echo loss=1")
     place.write("spec.yaml", SPEC)
@@ -117,5 +143,6 @@ def a_home_mounted_read_only_can_be_read_and_refuses_changes(place: Place):
 
 
 main(a_full_disk_holds_the_engine_up_and_loses_nothing,
+     ctrl_c_gets_out_even_while_the_disk_is_full,
      a_run_on_a_full_disk_says_so_and_is_kept_whole_or_not_at_all,
      a_home_mounted_read_only_can_be_read_and_refuses_changes)
