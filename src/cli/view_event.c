@@ -75,9 +75,17 @@ static bool trial_ended(const json_t *event, struct str *to)
 
 static bool trial_retry(const json_t *event, struct str *to)
 {
-    str_addf(to, "trial %s was ended (%s) and starts again in ", json_get_text(event, "trial", "?"),
-             json_get_text(event, "reason", "unknown"));
-    str_add_duration(to, (int64_t)(fmin(json_get_double(event, "wait_s", 0), 1e12) * 1e6));
+    const char *reason = json_get_text(event, "reason", "unknown");
+    double wait_s = fmin(json_get_double(event, "wait_s", 0), 1e12);
+
+    str_addf(to, "trial %s was ended (%s) and starts again ", json_get_text(event, "trial", "?"),
+             reason);
+    if (wait_s <= 0 && str_eq(reason, "interrupted")) { /* Ctrl-C: nothing starts now */
+        str_add(to, "with 'hone resume'");
+        return true;
+    }
+    str_add(to, "in ");
+    str_add_duration(to, (int64_t)(wait_s * 1e6));
     return true;
 }
 

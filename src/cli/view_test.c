@@ -625,6 +625,9 @@ TEST(events_are_told_in_a_line)
                 "      ?[1mboom");
     check_event("{\"event\":\"trial_retry\",\"trial\":\"3.4\",\"reason\":\"lost\",\"wait_s\":1.2}",
                 "trial 3.4 was ended (lost) and starts again in 1.2s");
+    check_event("{\"event\":\"trial_retry\",\"trial\":\"3.4\",\"reason\":\"interrupted\","
+                "\"wait_s\":0}",
+                "trial 3.4 was ended (interrupted) and starts again with 'hone resume'");
     check_event("{\"event\":\"started\",\"experiment\":3,\"name\":\"fashion\"}",
                 "experiment 3 started: fashion");
     check_event("{\"event\":\"finished\",\"experiment\":3,\"state\":\"finished\",\"trials\":"
