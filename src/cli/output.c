@@ -293,6 +293,6 @@ enum colour experiment_colour(enum experiment_state state)
 void str_add_state(struct str *to, const char *state, enum reason reason)
 {
     str_add(to, state);
-    if (reason != REASON_NONE)
+    if (reason != REASON_NONE && !str_eq(reason_name(reason), state)) /* interrupted */
         str_addf(to, " (%s)", reason_name(reason));
 }
