@@ -29,6 +29,8 @@ static inline UNUSED char *samples_of(const struct metrics_rules *rules, enum me
     autofree(metrics_parser) struct metrics_parser *parser =
         metrics_parser_new(rules, source, collect_sample, &all);
     metrics_parser_feed(parser, bytes, n, 0);
+    if (source == METRICS_FILE) /* a line there counts with its newline only */
+        metrics_parser_feed(parser, "\n", 1, 0);
     metrics_parser_finish(parser, 0);
     return str_take(&all);
 }

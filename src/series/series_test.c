@@ -156,11 +156,20 @@ TEST(the_last_line_of_a_running_attempt_waits)
 {
     autorelease(home) struct home home;
     home_init(&home, 1);
-    write_file(&home, 1, "metrics", "train a=1,step=0i\ntrain a=0.4");
+    write_file(&home, 1, "stdout", "a: 1\na: 0.4");
     home.trial.state = TRIAL_RUNNING;
     check(&home, NULL, "a 0:1");
     home.trial.state = TRIAL_COMPLETED;
     check(&home, NULL, "a 0:1 1:0.4");
+}
+
+TEST(a_torn_line_of_a_metrics_file_is_never_read)
+{
+    autorelease(home) struct home home;
+    home_init(&home, 1);
+    write_file(&home, 1, "metrics", "train a=1,step=0i\ntrain a=0.4");
+    home.trial.state = TRIAL_COMPLETED;
+    check(&home, NULL, "a 0:1");
 }
 
 TEST(a_hole_of_terabytes_is_jumped_over)
