@@ -218,9 +218,22 @@ void run_save_trial(struct run *run, const struct trial *trial, bool with_params
     txn_put_trial(run->engine->tick->txn, trial, run->spec.space.n, with_params ? params.s : NULL);
 }
 
+static void save_start(struct live *live, struct now now)
+{
+    struct txn *txn = live->run->engine->tick->txn;
+
+    if (txn_empty(txn) && now.mono_us - live->started_mono_us < SAVE_START_US)
+        return;
+    live->start_unsaved = false;
+    txn_put_attempt(txn, &live->attempt);
+}
+
 static void save_dirty(struct engine *engine, struct now now)
 {
     vec_foreach (run, &engine->runs) {
+        vec_foreach (live, &(*run)->live)
+            if ((*live)->start_unsaved)
+                save_start(*live, now);
         vec_foreach (live, &(*run)->live)
             if ((*live)->dirty && now.mono_us - (*live)->saved_mono_us >= SAVE_US)
                 live_save(*live, now);

@@ -21,6 +21,7 @@
 #define ASK_AGAIN_US      (5 * US_PER_S)  /* a command without an answer is sent again */
 #define SILENCE_US        (60 * US_PER_S) /* a silent attempt is asked for a report */
 #define SAVE_US           US_PER_S        /* a running trial's figures are saved this often */
+#define SAVE_START_US     (US_PER_S / 5)  /* a start is saved alone after this */
 #define CURVE_MAX         4096            /* points of the objective kept a trial */
 #define HOPELESS_FAILURES 20              /* so many failures and nothing else: give up */
 
@@ -51,7 +52,8 @@ struct live {
     bool obeyed;        /* it has answered after it was asked to end */
     bool reached_target;
     bool objective_seen;
-    bool dirty; /* its trial or summaries have unsaved figures */
+    bool dirty;         /* its trial or summaries have unsaved figures */
+    bool start_unsaved; /* its row still says `starting` */
     bool adopted;
 };
 

@@ -192,11 +192,12 @@ static void send_launch(struct live *live, enum agent_command_kind kind, struct 
     command_line_release(&line);
 }
 
-/* An attempt that begins from nothing does not inherit the figures of the one before. */
+/* An attempt that begins from nothing does not inherit the figures of the one before. One that has
+ * reported has begun already, and the figures are its own. */
 static void forget_figures(struct live *live, enum agent_command_kind kind)
 {
     struct trial *trial = run_trial(live->run, live->attempt.trial);
-    if (kind != COMMAND_START || live->attempt.number == 1)
+    if (kind != COMMAND_START || live->attempt.number == 1 || live->samples_seen)
         return;
     trial->value = trial->best = NAN;
     trial->last_step = trial->first_nan_step = STEP_NONE;

@@ -110,6 +110,8 @@ static void on_objective(struct live *live, const struct agent_sample *sample, s
     const struct objective *objective = &run->spec.objective;
     struct trial *trial = run_trial(run, live->attempt.trial);
 
+    if (live->reached_target && !isfinite(sample->value))
+        return; /* it had what was wanted before it diverged */
     trial->value = sample->value;
     trial->last_step = sample->step;
     if (!isfinite(sample->value))

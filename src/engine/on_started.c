@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * on_started.c — a keeper of an attempt was seen.
+ *
+ * Nothing leaves because of it, so its row need not be synced at once: it goes with the next
+ * transaction, which for a short trial is the one of its end. An engine that dies before finds
+ * the attempt `starting`, starts it again, and the keeper that lives makes the new one leave.
  */
 #include "engine/internal.h"
 
@@ -14,5 +18,5 @@ void on_started(struct live *live, const struct agent_event *event, struct now n
     live->attempt.pid = (int)event->pid;
     live->attempt.started_us = event->time_us;
     live->started_mono_us = now.mono_us - MAX(0, now.wall_us - event->time_us);
-    txn_put_attempt(live->run->engine->tick->txn, &live->attempt);
+    live->start_unsaved = true;
 }

@@ -91,6 +91,8 @@ int64_t live_wake_us(const struct live *live)
         wake = MIN(wake, live->sent_mono_us + ASK_AGAIN_US);
     if (live->dirty)
         wake = MIN(wake, live->saved_mono_us + SAVE_US);
+    if (live->start_unsaved)
+        wake = MIN(wake, live->started_mono_us + SAVE_START_US);
     return wake;
 }
 
