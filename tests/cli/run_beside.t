@@ -28,14 +28,14 @@ hone: experiment 1 is running: 'hone stop 1' stops it first
 $ hone gc
 nothing to free
 # logs -f follows to the end
-$ (hone logs -f 1.1 > followed; echo $? >> followed) & until grep -q 'step 1' followed; do sleep 0.02; done; touch go1; wait; cat followed
+$ (hone logs -f 1.1 > followed; echo $? >> followed) & until grep -qs 'step 1' followed; do sleep 0.02; done; touch go1; wait; cat followed
 step 1 loss=0.5
 step 2 loss=0.25
 0
 # stop --drain lets the running trial finish, and starts nothing more
 $ until hone ls 1 | grep -q '1\.2  running'; do sleep 0.02; done; hone stop --drain 1
 experiment 1 ends when its running trials have finished
-$ hone attach 1 > attached & until ls -l /proc/$!/fd | grep -q socket; do sleep 0.02; done; touch go2; wait; grep -e stopped -e "best trials" attached
+$ hone attach 1 > attached & until ls -l /proc/$!/fd 2> /dev/null | grep -q socket; do sleep 0.02; done; touch go2; wait; grep -e stopped -e "best trials" attached
 experiment 1 'spec' stopped (stopped by the user): 2 completed
 best trials
 $ hone ls 1 | cut -c1-20
