@@ -307,7 +307,8 @@ int64_t hone_param_int(const char *name, int64_t otherwise)
     long long exact = strtoll(param->text, &end, 10);
     if (*end == '\0' && end != param->text && errno == 0)
         return exact;
-    return x == floor(x) && fabs(x) < 9e18 ? (int64_t)x : otherwise;
+    /* not floor(): that would want libm */
+    return fabs(x) < 9e18 && x == (double)(int64_t)x ? (int64_t)x : otherwise;
 }
 
 bool hone_param_bool(const char *name, bool otherwise)
