@@ -59,7 +59,8 @@ static void put_live(struct json_out *out, const struct live *live, struct now n
     put_number(out, "value", trial->value);
     put_curve(out, &live->curve);
     json_put_int(out, "elapsed_us", elapsed_us);
-    put_us(out, "left_us", run->mean_run_us ? MAX(0, run->mean_run_us - elapsed_us) : -1);
+    /* Longer than the others took: nobody knows. */
+    put_us(out, "left_us", run->mean_run_us > elapsed_us ? run->mean_run_us - elapsed_us : -1);
     json_put_int(out, "attempt", live->attempt.number);
     json_put_bool(out, "stopping", live->asked != REASON_NONE);
     json_end_object(out);
