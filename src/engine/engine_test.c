@@ -387,7 +387,9 @@ TEST(an_engine_that_comes_up_adopts_what_runs)
 {
     set_up(2, 0);
     int64_t id = submit(SPEC(""));
-    started(1); /* attempt 2 stays in `starting` */
+    started(1);           /* attempt 2 stays in `starting` */
+    t.now_us += US_PER_S; /* time for the start to be saved */
+    turn();
     engine_free(t.engine);
     forget_sent();
     come_up(false);
