@@ -13,15 +13,15 @@ trial 1.1 completed after [..]
 | trap '' TERM
 | echo "loss=1"
 | while :; do sleep 0.1; done
-$ hone run --time 300ms --set limits.grace=300ms --minimize loss -- sh stubborn.sh | head -3
+$ hone run --time 1s --set limits.grace=300ms --minimize loss -- sh stubborn.sh | head -3
 experiment 2 started: stubborn
 trial 2.1 stopped (timeout) after [..]: 1
 experiment 2 'stubborn' failed (over its time limit): 0 completed, 1 stopped
 # one that stops itself does not outlive its time
-$ hone run --set limits.trial_time=300ms --set limits.grace=300ms -- sh -c 'kill -STOP $$' | head -3
+$ hone run --set limits.trial_time=1s --set limits.grace=300ms -- sh -c 'kill -STOP $$' | head -3
 experiment 3 started: sh
 trial 3.1 failed after [..]
-    over its time limit of 300ms
+    over its time limit of 1.0s
 # nor does it hold up a stop
 $ hone run -d --set limits.grace=300ms --name halted -- sh -c 'echo $$ > me; kill -STOP $$' > /dev/null; until [ -s me ] && grep -q 'T (stopped)' /proc/$(cat me)/status; do sleep 0.02; done; hone stop halted
 experiment 4 is told to stop

@@ -20,11 +20,11 @@ $ hone ls last --json | grep -o '"trial":"[^"]*","state":"[^"]*","reason":"[^"]*
 | objective: loss
 | search: {trials: 3, parallel: 1}
 | params: {x: {min: 0, max: 9, type: int}}
-| limits: {time: 300ms, grace: 1s}
+| limits: {time: 1s, grace: 1s}
 $ hone run slow.yaml --json | tail -1
 {"event":"finished","experiment":2,"name":"slow","state":"failed","reason":"timeout","trials":{"completed":0,"stopped":1,"failed":0},"best":null,"error":"no trial completed"}
 # limits.deadline is a moment
-$ hone run slow.yaml --set limits.time=none --set limits.deadline="$(date -u -d '+1 second' +%Y-%m-%dT%H:%M:%SZ)" --json | tail -1
+$ hone run slow.yaml --set limits.time=none --set limits.deadline="$(date -u -d '+2 seconds' +%Y-%m-%dT%H:%M:%SZ)" --json | tail -1
 {"event":"finished","experiment":3,"name":"slow","state":"failed","reason":"timeout","trials":{"completed":0,"stopped":1,"failed":0},"best":null,"error":"no trial completed"}
 $ hone run slow.yaml --set limits.deadline=2020-01-01T00:00:00Z
 limits.deadline: 2020-01-01T00:00:00Z is already past
@@ -36,10 +36,10 @@ results are in [..]
 next: hone ls 4 · hone logs 4.1
 ? 1
 # limits.trial_time ends a trial, and tells
-$ hone run slow.yaml --trials 1 --set limits.time=none --set limits.trial_time=200ms
+$ hone run slow.yaml --trials 1 --set limits.time=none --set limits.trial_time=1s
 experiment 5 started: slow
 trial 5.1 failed after [..]
-    over its time limit of 200ms
+    over its time limit of 1.0s
     loss=1
 experiment 5 'slow' failed: 0 completed, 1 failed
   no trial completed

@@ -38,7 +38,7 @@ trial 3.2 completed after [..]: 0.5 (best so far)  bad=0
 experiment 3 'diverge' finished: 1 completed, 1 failed
 
 best trials
-trial  loss  time  parameters
+trial  loss  [..]time  parameters
   3.2   0.5  [..]  bad=0
 
 results are in [..]

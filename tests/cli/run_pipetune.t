@@ -33,7 +33,7 @@ trial 1.2 completed after [..]: 0.9  batchSize=64
 experiment 1 'pipetune' finished: 2 completed
 
 best trials
-trial  accuracy  time  parameters
+trial  accuracy  [..]time  parameters
   1.1       0.9  [..]  batchSize=32
   1.2       0.9  [..]  batchSize=64
 

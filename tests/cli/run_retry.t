@@ -12,7 +12,7 @@ trial 1.1 completed after [..]: 1 (best so far)
 experiment 1 'spec' finished: 1 completed
 
 best trials
-trial  loss  time  parameters
+trial  loss  [..]time  parameters
   1.1     1  [..]
 
 results are in [..]

@@ -1,7 +1,7 @@
 #!tests/transcript
 # SPDX-License-Identifier: MIT
 # a spec is run to its end, and says what to type next
-$ cp -r "$FILES"/../../../examples/quadratic .
+$ cp -r "$ROOT"/examples/quadratic .
 $ hone run quadratic/quadratic.yaml --trials 3 --set search.parallel=1
 experiment 1 started: quadratic
 trial 1.1 completed after [..]: 0.50037 (best so far)  x=0.99997 y=-0.7004
@@ -10,7 +10,7 @@ trial 1.3 completed after [..]: 1.6768  x=-0.79077 y=-0.3034
 experiment 1 'quadratic' finished: 3 completed
 
 best trials
-trial      loss  time  parameters
+trial      loss  [..]time  parameters
   1.1  0.500367  [..]  x=0.99997 y=-0.7004
   1.3   1.67677  [..]  x=-0.79077 y=-0.3034
   1.2   1.84292  [..]  x=-0.23236 y=0.94305
