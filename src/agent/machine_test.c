@@ -126,7 +126,7 @@ static void expect_gpus(const char *visible, int n, const char *const *ids)
 TEST(devices_are_named_by_uuid_and_what_is_hidden_stays_hidden)
 {
     if (!use_fake_nvml())
-        skip();
+        SKIP("the fake NVML is not built");
     expect_gpus(NULL, 3, (const char *[]){"GPU-a", "GPU-c", "3"});
     expect_gpus("2,0", 2, (const char *[]){"GPU-c", "GPU-a"});
     expect_gpus("GPU-c,3", 2, (const char *[]){"GPU-c", "3"});

@@ -156,7 +156,7 @@ TEST(a_plain_user_asks_the_manager_for_a_delegated_scope)
     struct cgroup_plan none = {.kind = CGROUP_NONE};
 
     if (getuid() != 0)
-        skip();
+        SKIP("needs root");
     char *root = fake_tree(tree);
     autofree(mem) char *busctl = xasprintf("%s/bin/busctl", root);
     assert_int_equal(chmod(busctl, 0755), 0);
@@ -200,7 +200,7 @@ TEST(a_user_with_a_delegated_subtree_uses_it)
     autofree(mem) char *folder = real_v2_folder();
 
     if (!folder)
-        skip();
+        SKIP("no writable v2 tree here");
     autofree(mem) char *procs = xasprintf("%s/cgroup.procs", folder);
     autofree(mem) char *control = xasprintf("%s/cgroup.subtree_control", folder);
     assert_int_equal(chown(folder, NOBODY, NOBODY), 0);
@@ -225,7 +225,7 @@ static int run_plainly(const char *unused UNUSED)
 TEST(a_plain_user_without_any_still_loses_no_process)
 {
     if (getuid() != 0)
-        skip();
+        SKIP("needs root");
     as_nobody(run_plainly, NULL, NULL);
 }
 
@@ -239,7 +239,7 @@ TEST(v1_alone_works_for_real)
     autofree(mem) char *freezer = xasprintf("/sys/fs/cgroup/freezer/hone-unit-%d", (int)getpid());
     if (mkdir(freezer, 0755) < 0) {
         fixture_release(&f);
-        skip();
+        SKIP("no v1 freezer here");
     }
     fixture_without_cgroups(&f);
     struct cgroup_plan *mine = (struct cgroup_plan *)exec_cgroups(f.exec);
@@ -265,7 +265,7 @@ TEST(the_last_keeper_of_a_dead_engine_removes_the_homes_folder)
         exec_cgroups(f.exec)->tree ? xstrdup(exec_cgroups(f.exec)->tree) : NULL;
     if (!tree) {
         fixture_release(&f);
-        skip();
+        SKIP("no cgroup tree here");
     }
     pid_t engine = fork();
     if (engine == 0) {

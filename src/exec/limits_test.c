@@ -72,7 +72,7 @@ TEST(the_kernels_memory_limit_is_told_as_such)
     fixture_init(&f, "exec tail /dev/zero");
     if (!exec_cgroups(f.exec)->limits_memory) {
         fixture_release(&f);
-        skip();
+        SKIP("no memory cgroup here");
     }
     f.launch.memory_bytes = 40 << 20;
     fixture_run(&f);
@@ -90,7 +90,7 @@ TEST(a_child_killed_for_memory_is_counted_even_if_the_program_goes_on)
     fixture_init(&f, HOG);
     if (!exec_cgroups(f.exec)->limits_memory || exec_cgroups(f.exec)->kind == CGROUP_V2) {
         fixture_release(&f); /* v2 kills the whole group */
-        skip();
+        SKIP("no v1 memory cgroup here");
     }
     f.launch.memory_bytes = 40 << 20;
     fixture_run(&f);
@@ -221,7 +221,7 @@ TEST(a_full_disk_does_not_cost_the_exit_record)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     fixture_release(&f);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-        skip();
+        SKIP("cannot mount a small disk");
     assert_int_equal(status, 0);
 }
 

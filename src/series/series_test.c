@@ -182,7 +182,7 @@ TEST(a_hole_of_terabytes_is_jumped_over)
     assert_int_equal(pwrite(fd, before, sizeof(before) - 1, 0), sizeof(before) - 1);
     if (pwrite(fd, after, sizeof(after) - 1, (off_t)1 << 40) < 0) {
         assert_int_equal(errno, EFBIG); /* a file system of small files */
-        skip();
+        SKIP("the file system has only small files");
     }
     check(&home, NULL, "a 0:1 1:4");
 }

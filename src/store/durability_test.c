@@ -161,7 +161,7 @@ TEST(a_full_disk_loses_nothing_and_goes_on_when_there_is_room)
     struct err err = ERR_INIT;
     if (mount("hone-test", home, "tmpfs", 0, "size=2m") < 0) {
         remove_home(home);
-        skip();
+        SKIP("cannot mount a small disk");
     }
     struct store *store = open_home(home);
     int64_t written = fill_up(store);

@@ -123,7 +123,7 @@ TEST(git_is_recorded_with_the_patch_of_what_is_not_committed)
         top);
     if (ask(script, 20 * US_PER_S, 10000, &out) != 0) {
         remove_home(top);
-        skip();
+        SKIP("no git here");
     }
     autofree(json) json_t *value = record(home, top, NULL, (const char *const *)environ);
     json_t *git = json_object_get(value, "git");
@@ -151,7 +151,7 @@ TEST(python_packages_are_recorded_for_a_python_program)
     autorelease(str) struct str out = STR_INIT;
     if (ask("python3 -c 'import importlib.metadata'", 20 * US_PER_S, 1000, &out) != 0) {
         remove_home(top);
-        skip();
+        SKIP("no Python here");
     }
     autofree(mem) char *script = xasprintf("%s/train", top);
     autofree(mem) char *trap = xasprintf("%s/json.py", top); /* must not be imported */

@@ -1,7 +1,7 @@
 #!tests/transcript
 # SPDX-License-Identifier: MIT
 # README.md shows what really happens: the tour, in its order
-$ cp -r "$FILES/../../../examples/quadratic" quadratic
+$ cp -r "$ROOT/examples/quadratic" quadratic
 $ hone check quadratic/quadratic.yaml
 experiment  quadratic
 program     ./train.sh
