@@ -20,7 +20,7 @@ WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpo
             -Wformat=2 -Wundef -Werror
 INCLUDE  := -std=gnu17 -D_GNU_SOURCE -DHONE_VERSION='"$(VERSION)"' -Isrc -Isdk/c -I.
 ALLFLAGS  = $(INCLUDE) -fno-common $(WARN) $(CFLAGS) \
-            $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer -Wno-format-truncation)
+            $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer $(if $(filter gcc,$(CC)),-Wno-format-truncation))
 LDALL     = $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -rdynamic
 LIBS      = $(shell pkg-config --libs $(PKGS)) -lm -lpthread -ldl
 
