@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * library.c — dlopen() once, every symbol or none.
+ * library.c — dlopen() when needed, every symbol or none.
  */
 #include "store/library.h"
 
@@ -18,7 +18,8 @@ struct library {
     const struct symbol *symbols;
     size_t n_symbols;
     void *table;
-    bool loaded;
+    void *handle; /* NULL: not open */
+    size_t users;
 };
 
 #define SYMBOL_CRYPTO(result, name, arguments)  {#name, offsetof(struct libcrypto, name)},
@@ -62,15 +63,26 @@ static int load(struct library *library, struct err *err)
 {
     int r = 0;
     pthread_mutex_lock(&mutex);
-    if (!library->loaded) {
+    if (!library->handle) {
         void *handle = dlopen(library->file, RTLD_NOW | RTLD_LOCAL);
         r = handle ? load_symbols(library, handle, err)
                    : err_set(err, ENOTSUP, "%s need %s (Debian package %s): %s", library->what,
                              library->file, library->package, dlerror());
-        library->loaded = r == 0;
+        if (r < 0 && handle)
+            dlclose(TAKE(handle));
+        library->handle = handle;
     }
+    library->users += r == 0;
     pthread_mutex_unlock(&mutex);
     return r;
+}
+
+static void unload(struct library *library)
+{
+    pthread_mutex_lock(&mutex);
+    if (--library->users == 0)
+        dlclose(TAKE(library->handle));
+    pthread_mutex_unlock(&mutex);
 }
 
 int libcrypto_load(const struct libcrypto **ret, struct err *err)
@@ -81,6 +93,14 @@ int libcrypto_load(const struct libcrypto **ret, struct err *err)
 
 int libarchive_load(const struct libarchive **ret, struct err *err)
 {
-    *ret = &archive_table;
-    return load(&archive, err);
+    int r = load(&archive, err);
+    *ret = r < 0 ? NULL : &archive_table;
+    return r;
+}
+
+void libarchive_unload(const struct libarchive **lib)
+{
+    if (*lib)
+        unload(&archive);
+    *lib = NULL;
 }

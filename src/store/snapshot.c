@@ -70,6 +70,7 @@ static void packer_release(struct packer *packer)
         packer->lib->archive_write_free(packer->archive);
     if (packer->entry)
         packer->lib->archive_entry_free(packer->entry);
+    libarchive_unload(&packer->lib);
     object_writer_release(&packer->writer);
 }
 

@@ -245,6 +245,7 @@ static void store_evil(const char *home, const struct evil *evil, size_t n, char
     }
     lib->archive_write_close(archive);
     lib->archive_write_free(archive);
+    libarchive_unload(&lib);
     assert_ok(object_store(home, bytes.s, bytes.len, ret, &err), &err);
 }
 

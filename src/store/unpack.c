@@ -50,6 +50,7 @@ void unpacker_release(struct unpacker *unpacker)
 {
     if (unpacker->archive)
         unpacker->lib->archive_read_free(unpacker->archive);
+    libarchive_unload(&unpacker->lib);
     if (unpacker->fd >= 0)
         close(unpacker->fd);
     unpacker->archive = NULL;
