@@ -274,11 +274,20 @@ def detached(home):
     check("experiment 1" in out, out)
     wait_log(home, "start", 2)
     watcher = home.start("attach", "--json")
+    wait_for("attach has joined", lambda: has_socket(watcher.pid))
     home.file("open", "")
     check(home.wait(watcher) == 0, "attach gave", watcher.returncode, home.errors(watcher))
     wait_for("its end", lambda: home.show("last")["state"] == "finished")
     check(len(log(home, "end")) == 4, home.read("log"))
     wait_engine_gone(home)
+
+
+def has_socket(pid):
+    try:
+        links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+    except OSError:
+        return False
+    return any(link.startswith("socket:") for link in links)
 
 
 def detached_then_stopped(home):
