@@ -22,6 +22,7 @@
 #define SILENCE_US        (60 * US_PER_S) /* a silent attempt is asked for a report */
 #define SAVE_US           US_PER_S        /* a running trial's figures are saved this often */
 #define SAVE_START_US     (US_PER_S / 5)  /* a start is saved alone after this */
+#define COUNT_TIME_US     (10 * US_PER_S) /* a kill forgets at most this much of limits.time */
 #define CURVE_MAX         4096            /* points of the objective kept a trial */
 #define HOPELESS_FAILURES 20              /* so many failures and nothing else: give up */
 

@@ -30,6 +30,10 @@ static bool out_of_time(struct run *run, struct now now)
 
 static void check_time(struct run *run, struct now now)
 {
+    if (now.mono_us - run->since_mono_us >= COUNT_TIME_US) {
+        run_count_time(run, now);
+        run->dirty = true;
+    }
     if (!run->closing && out_of_time(run, now)) {
         run_close(run, EXPERIMENT_FINISHED, REASON_TIMEOUT);
         vec_foreach (live, &run->live)
