@@ -97,7 +97,8 @@ def ctrl_c_gets_out_even_while_the_disk_is_full(place: Place):
         fill(ballast)
         for words in ("stopping:", "killing", "leaving"):
             wait_for(words, lambda: interrupted(run) or words in place.read("out"))
-        assert run.wait(timeout=60) == 130, place.read("err") + place.read("out")
+        code = run.wait(timeout=60)  # one Ctrl-C more may have caught it on the way out
+        assert code in (130, -signal.SIGINT), (code, place.read("err") + place.read("out"))
         os.unlink(ballast)
         for n in "1234":
             place.write(f"go{n}", "")

@@ -70,6 +70,6 @@ trial 4.1 failed after [..]
 | x=${1#--x=}
 | for step in 1 2 3 4 5 6 7 8 9 10; do echo "step $step loss=$x"; done
 | [ "$x" -lt 90 ] || sleep 60
-$ hone run median.yaml | grep -e 6 -e finished
+$ hone run median.yaml | grep -e '^trial 5.6' -e finished
 trial 5.6 stopped (pruned) after [..]: 90  x=90
 experiment 5 'median' finished: 5 completed, 1 stopped
