@@ -86,7 +86,13 @@ def cpu_model():
 
 
 def file_system(path):
-    return output(["stat", "-f", "-c", "%T", path]).strip()
+    """Its type as it is mounted: the longest mount point above the path."""
+    best = ("", "unknown")
+    for line in pathlib.Path("/proc/self/mounts").read_text().splitlines():
+        point, kind = line.split()[1:3]
+        if pathlib.Path(point) in [path, *path.parents] and len(point) >= len(best[0]):
+            best = (point, kind)
+    return best[1]
 
 
 def conditions(command, load_before, folder):
@@ -95,9 +101,12 @@ def conditions(command, load_before, folder):
     cores = len(os.sched_getaffinity(0))
     busy = (" The machine was busy with other work: ratios count, rates are too low."
             if load_before > 0.5 * cores else "")
+    place = ("HONE_BENCH_DIR, a file system of its own"
+             if "HONE_BENCH_DIR" in os.environ else "the folder of the build")
     return (f"Command: `{command}` · {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} "
             f"UTC\n\nMachine: {cpu_model()}, {cores} cores, Linux {platform.release()}, "
-            f"{file_system(folder)}; load average {load_before:.1f} before, {load:.1f} after.{busy}\n")
+            f"{file_system(folder)} ({place}); load average {load_before:.1f} before, {load:.1f} "
+            f"after.{busy}\n")
 
 
 def table(head, rows):
