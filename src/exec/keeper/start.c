@@ -13,6 +13,7 @@
 #include <linux/sched.h>
 #include <signal.h>
 #include <sys/signal.h>
+#include <time.h>
 
 static _Noreturn void child_fail(struct keeper *k, enum spawn_step step, long r)
 {
@@ -98,6 +99,8 @@ int program_start(struct keeper *k)
         k->spawn_step = SPAWN_OUTPUT;
         return r;
     }
+    /* Before the birth: a short program may be over before we get the processor back. */
+    k->started_us = time_us(CLOCK_MONOTONIC);
     pid = child_start(k);
     if (k->slave_fd >= 0)
         sys_close(k->slave_fd);

@@ -207,7 +207,6 @@ static bool given_up(const struct keeper *k)
 
 void keeper_watch(struct keeper *k)
 {
-    k->started_us = now_us();
     k->limit_at = k->time_limit_us > 0 ? k->started_us + k->time_limit_us : NEVER;
     k->memory_at = k->memory_bytes && !k->kernel_limits ? k->started_us + TICK / 5 : NEVER;
     k->output_at = k->output_bytes ? k->started_us + TICK / 8 : NEVER;
