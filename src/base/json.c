@@ -189,6 +189,15 @@ DEFINE_PUT(bool, bool)
 DEFINE_PUT(time, int64_t)
 DEFINE_PUT(raw, const char *)
 
+void json_put_known(struct json_out *out, const char *key, double x)
+{
+    json_key(out, key);
+    if (isnan(x))
+        json_null_out(out);
+    else
+        json_double(out, x);
+}
+
 int json_parse(const char *text, size_t n, json_t **ret, struct err *err)
 {
     json_error_t error;

@@ -25,16 +25,6 @@ enum experiment_state shown_state(const struct experiment *experiment, bool engi
     return experiment->state;
 }
 
-/* A number that may not be there: null. */
-static void put_number(struct json_out *out, const char *key, double x)
-{
-    json_key(out, key);
-    if (isnan(x))
-        json_null_out(out);
-    else
-        json_double(out, x);
-}
-
 static void put_step(struct json_out *out, const char *key, int64_t step)
 {
     json_key(out, key);
@@ -68,8 +58,8 @@ void output_trial(struct json_out *out, const char *name, const struct trial_row
     json_put_text(out, "trial", id);
     json_put_text(out, "state", trial_state_name(trial->state));
     json_put_text(out, "reason", reason_name(trial->reason));
-    put_number(out, "value", trial->value);
-    put_number(out, "best", trial->best);
+    json_put_known(out, "value", trial->value);
+    json_put_known(out, "best", trial->best);
     json_put_raw(out, "params", row->params_json ? row->params_json : "{}");
     json_put_int(out, "attempts", trial->attempts);
     put_step(out, "step", trial->last_step);
@@ -94,7 +84,7 @@ static void put_best(struct json_out *out, const struct experiment_row *row, con
         xasprintf("%lld.%lld", (long long)row->experiment.id, (long long)row->best_trial);
     json_begin_object(out);
     json_put_text(out, "trial", id);
-    put_number(out, "value", row->best_value);
+    json_put_known(out, "value", row->best_value);
     json_put_raw(out, "params", params ? params : "{}");
     json_end_object(out);
 }
@@ -110,7 +100,7 @@ void output_experiment(struct json_out *out, const struct experiment_row *row, b
     json_put_text(out, "trial", NULL);
     json_put_text(out, "state", experiment_state_name(shown_state(experiment, engine)));
     json_put_text(out, "reason", reason_name(experiment->reason));
-    put_number(out, "value", row->best_value);
+    json_put_known(out, "value", row->best_value);
     json_put_raw(out, "params", best_params ? best_params : "null");
     json_put_int(out, "attempts", attempts);
     json_put_double(out, "seconds", (double)experiment->run_us / US_PER_S);
@@ -162,8 +152,8 @@ void output_summary(struct json_out *out, const struct summary *summary)
     json_put_text(out, "metric", summary->metric);
     json_put_int(out, "count", summary->count);
     json_put_double(out, "last", summary->last);
-    put_number(out, "min", summary->min);
-    put_number(out, "max", summary->max);
+    json_put_known(out, "min", summary->min);
+    json_put_known(out, "max", summary->max);
     put_step(out, "step", summary->last_step);
     put_step(out, "first_nan_step", summary->first_nan_step);
     json_end_object(out);

@@ -148,6 +148,8 @@ struct demand run_demand(const struct run *run);
 int run_prepare(struct run *run, struct err *err);
 /* plan.c */
 void plan(struct engine *engine, struct now now);
+/* A new trial in state queued; takes `point`. */
+struct trial *run_add_trial(struct run *run, double *point, struct now now);
 void run_count_time(struct run *run, struct now now);
 struct live *live_new(struct run *run, const struct attempt *attempt, struct now now);
 /* launch.c: send START or ADOPT of a live attempt. */

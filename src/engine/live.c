@@ -9,15 +9,6 @@
 
 #define CURVE_SHOWN 60
 
-static void put_number(struct json_out *out, const char *key, double x)
-{
-    json_key(out, key);
-    if (isnan(x))
-        json_null_out(out);
-    else
-        json_double(out, x);
-}
-
 static void put_us(struct json_out *out, const char *key, int64_t us)
 {
     json_key(out, key);
@@ -56,7 +47,7 @@ static void put_live(struct json_out *out, const struct live *live, struct now n
         json_null_out(out);
     else
         json_int(out, trial->last_step);
-    put_number(out, "value", trial->value);
+    json_put_known(out, "value", trial->value);
     put_curve(out, &live->curve);
     json_put_int(out, "elapsed_us", elapsed_us);
     /* Longer than the others took: nobody knows. */
@@ -135,7 +126,7 @@ int engine_live(const struct engine *engine, int64_t experiment, struct now now,
     json_put_text(&out, "metric", run->spec.objective.metric);
     json_put_text(&out, "goal",
                   run->spec.objective.goal == GOAL_MAXIMIZE ? "maximize" : "minimize");
-    put_number(&out, "target", run->spec.objective.target);
+    json_put_known(&out, "target", run->spec.objective.target);
     put_counts(&out, run);
     put_best(&out, run);
     json_key(&out, "active");

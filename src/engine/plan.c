@@ -64,6 +64,24 @@ static int64_t run_wants(const struct run *run)
     return MAX(0, MIN(room, ready + MIN(fresh, INT64_MAX / 4)));
 }
 
+struct trial *run_add_trial(struct run *run, double *point, struct now now)
+{
+    struct trial trial = {
+        .experiment = run->experiment.id,
+        .number = (int64_t)run->trials.len + 1,
+        .state = TRIAL_QUEUED,
+        .point = point,
+        .value = NAN,
+        .best = NAN,
+        .last_step = STEP_NONE,
+        .first_nan_step = STEP_NONE,
+        .created_us = now.wall_us,
+    };
+    vec_push(&run->trials, trial);
+    run->counts[TRIAL_QUEUED]++;
+    return vec_last(&run->trials);
+}
+
 /* Number of a trial to start: one that waits, or a new point. 0 if there is none just now. */
 static int64_t next_trial(struct run *run, struct now now)
 {
@@ -88,21 +106,8 @@ static int64_t next_trial(struct run *run, struct now now)
         }
         return 0;
     }
-    struct trial trial = {
-        .experiment = run->experiment.id,
-        .number = (int64_t)run->trials.len + 1,
-        .state = TRIAL_QUEUED,
-        .point = point,
-        .value = NAN,
-        .best = NAN,
-        .last_step = STEP_NONE,
-        .first_nan_step = STEP_NONE,
-        .created_us = now.wall_us,
-    };
-    vec_push(&run->trials, trial);
-    run->counts[TRIAL_QUEUED]++;
     run->dirty = true;
-    return trial.number;
+    return run_add_trial(run, point, now)->number;
 }
 
 struct live *live_new(struct run *run, const struct attempt *attempt, struct now now)

@@ -35,21 +35,10 @@ static char **env_copy(char *const *envp)
 
 static void add_given_point(struct run *run, const double *point, struct now now)
 {
-    struct trial trial = {
-        .experiment = run->experiment.id,
-        .number = 1,
-        .state = TRIAL_QUEUED,
-        .point = xmemdup(point, run->spec.space.n * sizeof(*point)),
-        .value = NAN,
-        .best = NAN,
-        .last_step = STEP_NONE,
-        .first_nan_step = STEP_NONE,
-        .created_us = now.wall_us,
-    };
-    vec_push(&run->trials, trial);
-    vec_push(&run->waiting, ((struct waiting){1, 0}));
-    run->counts[TRIAL_QUEUED]++;
-    run_save_trial(run, &trial, true);
+    size_t size = run->spec.space.n * sizeof(*point);
+    struct trial *trial = run_add_trial(run, xmemdup(point, size), now);
+    vec_push(&run->waiting, ((struct waiting){trial->number, 0}));
+    run_save_trial(run, trial, true);
 }
 
 static void announce(struct run *run, struct now now)
