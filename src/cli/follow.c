@@ -159,7 +159,7 @@ int follow_open(struct cmd_call *call, const struct follow_options *options, str
         .join_only = options->join_only,
         .go_on = options->go_on,
         .on_event = on_event,
-        .on_live = on_live,
+        .on_live = call->json || options->quiet ? NULL : on_live,
         .on_failure = on_failure,
         .arg = follow,
     };
