@@ -140,13 +140,18 @@ int schema_newest(void)
     return (int)ARRAY_LEN(migrations);
 }
 
-static int refuse_foreign(struct store *store, int64_t application, struct err *err)
+/* Asked in one statement, so of one moment: somebody may be making our tables just now. */
+static int refuse_foreign(struct store *store, struct err *err)
 {
-    int64_t tables;
-    int r = store_number(store, "SELECT count(*) FROM sqlite_schema", 0, &tables, err);
+    autofree(mem) char *sql =
+        xasprintf("SELECT CASE application_id WHEN %d THEN 0 WHEN 0 THEN"
+                  " (SELECT count(*) FROM sqlite_schema) ELSE 1 END FROM pragma_application_id",
+                  STORE_APPLICATION_ID);
+    int64_t foreign;
+    int r = store_number(store, sql, 0, &foreign, err);
     if (r < 0)
         return r;
-    if (application != 0 || tables > 0)
+    if (foreign)
         return err_set(err, EINVAL, "%s is a database of another program", store->path);
     return 0;
 }
@@ -161,7 +166,7 @@ int schema_version(struct store *store, int *ret, struct err *err)
         return r;
     *ret = 0;
     if (application != STORE_APPLICATION_ID)
-        return refuse_foreign(store, application, err);
+        return refuse_foreign(store, err);
     if (version > schema_newest())
         return err_set(err, ENOTSUP,
                        "this home was written by a newer Hone (schema %d, this one knows %d): use "
