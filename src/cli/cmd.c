@@ -3,6 +3,7 @@
  * cmd.c — from the words of a command line to a call, by the tables of the commands.
  *
  * --home, --json and --help may stand before or after the command; its own options only after.
+ * --version instead of a command is another spelling of `version`.
  * A word with a dash that no table knows is an error with a guess, never an argument, so that a
  * typing mistake cannot start anything. Nothing here touches the home: `hone version` is instant.
  */
@@ -203,7 +204,9 @@ int cmd_parse(const struct cmd *const *list, int argc, char **argv, struct cmd_c
             parse_rest(ret, &words);
             break;
         }
-        if (str_starts(word, "--"))
+        if (!ret->cmd && str_eq(word, "--version"))
+            r = parse_command(list, ret, "version", err);
+        else if (str_starts(word, "--"))
             r = parse_long(ret, word, &words, err);
         else if (word[0] == '-' && word[1])
             r = parse_letter(ret, word, &words, err);
@@ -277,7 +280,9 @@ int cmd_usage(const struct cmd_call *call, const char *fmt, ...)
     va_end(ap);
     fflush(stdout);
     fprintf(stderr, "hone%s%s: %s\n", name ? " " : "", name ? name : "", text.s);
-    if (name)
+    if (name && str_eq(name, "help"))
+        fputs("'hone help' lists the commands\n", stderr);
+    else if (name)
         fprintf(stderr, "'hone help %s' tells more\n", name);
     return CMD_USAGE;
 }

@@ -146,14 +146,14 @@ static bool counter_works(uint32_t type, uint64_t config)
 static enum verdict check_counters(const struct patient *patient UNUSED, struct str *found)
 {
     if (counter_works(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES)) {
-        str_add(found, "hardware and software");
+        str_add(found, "hardware and software; not used yet");
         return VERDICT_OK;
     }
     if (counter_works(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK))
-        str_add(found, "no hardware counters (often so in virtual machines); software counters "
-                       "are used");
+        str_add(found, "no hardware counters (often so in virtual machines); counters are not "
+                       "used yet");
     else
-        str_add(found, "not allowed (kernel.perf_event_paranoid); /proc is read instead");
+        str_add(found, "not allowed (kernel.perf_event_paranoid); counters are not used yet");
     return VERDICT_MISSING;
 }
 
@@ -162,12 +162,12 @@ static enum verdict check_energy(const struct patient *patient UNUSED, struct st
     static const char *const path = "/sys/class/powercap/intel-rapl:0/energy_uj";
 
     if (access(path, R_OK) == 0) {
-        str_add(found, "measured by RAPL");
+        str_add(found, "RAPL; not used yet");
         return VERDICT_OK;
     }
     str_add(found, fs_exists(path) ? "RAPL is there but only root may read it"
                                    : "no RAPL on this machine");
-    str_add(found, "; energy is not recorded");
+    str_add(found, "; energy is not recorded yet");
     return VERDICT_MISSING;
 }
 
@@ -287,7 +287,7 @@ const struct cmd cmd_doctor = {
     .name = "doctor",
     .args = "",
     .help = "what this machine allows, and what is done about the rest",
-    .details = "ok: used. missing: Hone gets along without it, the line says how. wrong: it does "
+    .details = "ok: it is there. missing: Hone gets along without it, the line says how. wrong: it does "
                "not work like this; the exit code is then 1.",
     .run = run,
 };

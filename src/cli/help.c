@@ -122,7 +122,8 @@ static int help_all(const struct cmd_call *call)
 {
     struct table table = TABLE_INIT;
 
-    puts("hone trains your model while it tunes it, and the machine under it\n\n"
+    puts(HONE_IS "\n"
+         "tuning the machine under it ('system:' in a spec) is not available yet\n\n"
          "usage: hone COMMAND [OPTION]… [ARGUMENT]…\n\ncommands:");
     for (int i = 0; i < 3; i++)
         table_column(&table, "", COLUMN_LEFT);

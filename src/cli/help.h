@@ -7,6 +7,9 @@
 
 #include "cli/cmd.h"
 
+/* What this program is, in a line. */
+#define HONE_IS "hone trains your model while it searches its hyperparameters"
+
 void help_man(struct str *to);        /* docs/hone.1 */
 void help_completion(struct str *to); /* docs/completion.bash */
 void help_markdown(struct str *to);   /* docs/commands.md */

@@ -72,12 +72,12 @@ void help_man(struct str *to)
 {
     str_addf(to,
              ".TH HONE 1 \"\" \"hone %s\" \"User Commands\"\n"
-             ".SH NAME\nhone \\- trains your model while it tunes it, and the machine under it\n"
+             ".SH NAME\nhone \\- train a model while its hyperparameters are searched\n"
              ".SH SYNOPSIS\n\\fBhone\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]... "
              "[\\fIARGUMENT\\fR]...\n"
              ".SH DESCRIPTION\n"
              "Hone runs trials of a training program side by side, searches its hyperparameters "
-             "and records everything. EXPERIMENT is a number, a name (the newest of that name) or "
+             "and records everything. Tuning the machine under it is not available yet. EXPERIMENT is a number, a name (the newest of that name) or "
              "\\(aqlast\\(aq; TRIAL is EXPERIMENT.NUMBER, EXPERIMENT.last or \\(aqlast\\(aq.\n"
              ".SH COMMANDS\n",
              HONE_VERSION);

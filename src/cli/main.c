@@ -3,7 +3,7 @@
  * main.c — the list of commands, in the order in which a user meets them. To add one: a file with
  * a const struct cmd, a row here; help, man page and completion follow by themselves.
  */
-#include "cli/cmd.h"
+#include "cli/help.h"
 
 extern const struct cmd cmd_init, cmd_check, cmd_run, cmd_attach, cmd_stop, cmd_resume, cmd_ls,
     cmd_show, cmd_logs, cmd_best, cmd_compare, cmd_diff, cmd_rerun, cmd_export, cmd_tag, cmd_note,
@@ -18,7 +18,7 @@ const struct cmd *const cmd_list[] = {
 /* `hone` alone: what to type first. */
 static int tour(void)
 {
-    puts("hone trains your model while it tunes it, and the machine under it\n"
+    puts(HONE_IS "\n"
          "\n"
          "to begin, in the folder of your training program:\n"
          "  hone init -- python3 train.py    write a commented spec, hone.yaml\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * overrides.c — options that change a spec. The short ones are other spellings of --set, in a
- * table, so the spec alone knows what a value may be and says so.
+ * table, so the spec alone knows what a value may be; it says so by the name that was typed.
  */
 #include "cli/overrides.h"
 #include "base/clock.h"
@@ -20,18 +20,26 @@ static const struct {
     {"maximize", "objective.goal", "maximize"},
 };
 
+static void add_set(struct spec_overrides *ret, char *set, char *typed)
+{
+    vec_push(&ret->set, set);
+    vec_push(&ret->typed, typed);
+}
+
 static void read_one(const char *option, const char *value, struct spec_overrides *ret)
 {
     if (str_eq(option, "set"))
-        vec_push(&ret->set, xstrdup(value));
+        add_set(ret, xstrdup(value), NULL);
     else if (str_eq(option, "fix"))
         vec_push(&ret->fix, xstrdup(value));
     else if (str_eq(option, "param"))
         vec_push(&ret->param, xstrdup(value));
     for (size_t i = 0; i < ARRAY_LEN(spellings); i++)
         if (str_eq(option, spellings[i].option))
-            vec_push(&ret->set, xasprintf("%s=%s", spellings[i].key,
-                                          spellings[i].value ? spellings[i].value : value));
+            add_set(ret,
+                    xasprintf("%s=%s", spellings[i].key,
+                              spellings[i].value ? spellings[i].value : value),
+                    xasprintf("--%s %s", option, value));
 }
 
 void overrides_read(const struct cmd_call *call, struct spec_overrides *ret)

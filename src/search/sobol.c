@@ -31,7 +31,7 @@ static void fill_directions(size_t dim, uint64_t v[COLUMNS])
     if (dim == 0)
         return;
     const struct sobol_row *row = &sobol_table[dim - 1];
-    for (unsigned i = 0; i < row->degree; i++)
+    for (unsigned i = 0; i < MIN(row->degree, SOBOL_DEGREE); i++)
         v[i] = (uint64_t)row->initial[i] << (63 - i);
     for (unsigned i = row->degree; i < COLUMNS; i++) {
         uint64_t oldest = v[i - row->degree];

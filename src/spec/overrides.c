@@ -131,10 +131,14 @@ static int set_value(struct reader *reader, struct yaml_node *root, const char *
     return 0;
 }
 
-static int apply_set(struct reader *reader, struct yaml_node *root, const char *text)
+/* `typed`: its shorter spelling, NULL if it was --set. */
+static int apply_set(struct reader *reader, struct yaml_node *root, const char *text,
+                     const char *typed)
 {
     struct yaml_node *place = place_of(reader, "--set", text), *value = NULL;
     const char *path, *yaml;
+    if (typed)
+        place->source = arena_strdup(&reader->arena, typed);
     int r = split(reader, place, text, &path, &yaml);
 
     if (r == 0)
@@ -304,7 +308,7 @@ int apply_overrides(struct reader *reader, struct yaml_node **root)
     for (size_t i = 0; r == 0 && i < o->param.len; i++)
         r = apply_param(reader, copy, o->param.at[i]);
     for (size_t i = 0; r == 0 && i < o->set.len; i++)
-        r = apply_set(reader, copy, o->set.at[i]);
+        r = apply_set(reader, copy, o->set.at[i], i < o->typed.len ? o->typed.at[i] : NULL);
     for (size_t i = 0; r == 0 && i < o->fix.len; i++)
         r = apply_fix(reader, copy, o->fix.at[i]);
     *root = copy;

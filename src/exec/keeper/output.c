@@ -4,8 +4,9 @@
  * is copied and nothing is lost when the keeper dies.
  *
  *      0        head                      size - tail       size
- *      ├─ kept ──┤────────── hole ─────────┤───── kept ──────┤      head = tail = min(32 MiB,
- * cap/2)
+ *      ├─ kept ──┤────────── hole ─────────┤───── kept ──────┤
+ *
+ * head = tail = min(32 MiB, cap/2)
  *
  * The file keeps its length and its offsets; the hole reads as zeros and takes no space.
  */
