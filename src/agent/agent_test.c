@@ -82,7 +82,8 @@ static void agent_begin(void)
 {
     autorelease(err) struct err err = ERR_INIT;
     assert_int_equal(uv_loop_init(&w.loop), 0);
-    assert_ok(agent_local_new(&w.loop, "test", on_event, &w, &w.agent, &err), &err);
+    autofree(mem) char *home_id = xasprintf("test%d", (int)getpid());
+    assert_ok(agent_local_new(&w.loop, home_id, on_event, &w, &w.agent, &err), &err);
 }
 
 /* As when the engine's process dies: attempts go on. */

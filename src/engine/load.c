@@ -220,7 +220,8 @@ static int reopen(struct run *run, struct err *err)
 {
     struct experiment *experiment = &run->experiment;
 
-    if (experiment->state == EXPERIMENT_FINISHED)
+    if (experiment->state != EXPERIMENT_RUNNING &&
+        !experiment_may_become(experiment->state, EXPERIMENT_RUNNING))
         return err_set(err, EINVAL, "experiment %lld is finished: there is nothing to resume",
                        (long long)experiment->id);
     experiment->state = EXPERIMENT_RUNNING;

@@ -152,6 +152,9 @@ bool experiment_may_become(enum experiment_state from, enum experiment_state to)
         [EXPERIMENT_RUNNING] = BIT(EXPERIMENT_FINISHED) | BIT(EXPERIMENT_STOPPED) |
                                BIT(EXPERIMENT_FAILED) | BIT(EXPERIMENT_INTERRUPTED),
         [EXPERIMENT_INTERRUPTED] = BIT(EXPERIMENT_RUNNING) | BIT(EXPERIMENT_STOPPED),
+        /* `resume` goes on with what is left of the budget */
+        [EXPERIMENT_STOPPED] = BIT(EXPERIMENT_RUNNING),
+        [EXPERIMENT_FAILED] = BIT(EXPERIMENT_RUNNING),
     };
     assert(from < EXPERIMENT_STATES && to < EXPERIMENT_STATES);
     return lawful[from] & BIT(to);

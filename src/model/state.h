@@ -11,7 +11,7 @@
 enum experiment_state {
     EXPERIMENT_RUNNING,
     EXPERIMENT_FINISHED,
-    EXPERIMENT_STOPPED,     /* by the user, for good */
+    EXPERIMENT_STOPPED,     /* by the user; `resume` can go on with it */
     EXPERIMENT_FAILED,      /* no trial completed */
     EXPERIMENT_INTERRUPTED, /* may be resumed */
     EXPERIMENT_STATES

@@ -67,7 +67,8 @@ TEST(only_an_interrupted_experiment_runs_again)
 {
     for (int from = 0; from < EXPERIMENT_STATES; from++)
         assert_int_equal(experiment_may_become(from, EXPERIMENT_RUNNING),
-                         from == EXPERIMENT_INTERRUPTED);
+                         from == EXPERIMENT_INTERRUPTED || from == EXPERIMENT_STOPPED ||
+                             from == EXPERIMENT_FAILED);
 }
 
 TEST_MAIN
