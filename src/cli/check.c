@@ -4,7 +4,7 @@
  * writes nothing.
  */
 #include "cli/overrides.h"
-#include "cli/prepare.h"
+#include "cli/program.h"
 #include "metrics/metrics.h"
 #include "search/search.h"
 
@@ -54,6 +54,8 @@ static int print_plan(struct cmd_call *call, const struct spec_overrides *overri
     autorelease(err) struct err err = ERR_INIT;
 
     spec_init(&spec);
+    if (call->n_args && program_refuse(call->cmd, call->args[0], &err) < 0)
+        return cmd_fail(call, CMD_USAGE, &err);
     if (spec_load(call->n_args ? call->args[0] : NULL, overrides, &spec, &notes, &err) < 0 ||
         check_parts(&spec, &err) < 0)
         return cmd_fail(call, CMD_USAGE, &err);

@@ -77,7 +77,10 @@ static void on_event(const char *json, void *arg)
         puts(json);
         fflush(stdout);
     } else if (!follow->done && view_event_line(event, &line)) {
-        say(follow, line.s);
+        if (follow->view && view_event_may_cut(event))
+            view_say_cut(follow->view, line.s);
+        else
+            say(follow, line.s);
     }
 }
 

@@ -6,7 +6,8 @@
  *   trials       ended longer ago than keep.trials, unless starred
  *   checkpoints  of ended trials beyond keep.checkpoints: `best N` keeps those of the N best trials
  *                of the experiment, `last N` the newest N of each trial
- *   objects      code and patches that no experiment names
+ *   checkouts    that nothing which may go on runs in (gc_objects.c)
+ *   objects      code and patches that no experiment names (gc_objects.c)
  *
  * Safe beside a running engine: a row is committed before its folder is made, so a folder that was
  * listed before the rows were read and has none is garbage; rows go through home_change().
@@ -20,9 +21,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <unistd.h>
-
-/* An object that was just stored may wait for the row that names it. */
-#define OBJECT_AGE_US (600 * US_PER_S)
 
 static const struct cmd_option options[] = {
     {"dry-run", 0, NULL, "say what would go, and leave it"},
@@ -122,47 +120,12 @@ static int sweep_folders(struct gc *gc, struct err *err)
     return r;
 }
 
-/* ---- objects ---- */
-
-struct unused {
-    struct gc *gc;
-    struct json_out out;
-    size_t n;
-};
-
-static int on_object(const char *sha256, const char *kind UNUSED, uint64_t size, void *arg)
-{
-    struct unused *unused = arg;
-    json_text(&unused->out, sha256);
-    unused->n++;
-    unused->gc->count[GC_OBJECTS]++;
-    unused->gc->bytes += size;
-    return 0;
-}
-
-static int sweep_objects(struct gc *gc, struct err *err)
-{
-    autorelease(str) struct str request = STR_INIT;
-    struct unused unused = {gc, JSON_OUT(&request), 0};
-
-    json_begin_object(&unused.out);
-    json_put_text(&unused.out, "do", "gc_objects");
-    json_key(&unused.out, "sha256");
-    json_begin_array(&unused.out);
-    int r = store_unused_objects(gc->store, gc->now_us - OBJECT_AGE_US, on_object, &unused, err);
-    json_end_array(&unused.out);
-    json_end_object(&unused.out);
-    if (r < 0 || unused.n == 0 || gc->dry)
-        return r < 0 ? r : 0;
-    return gc_change(gc, request.s, err);
-}
-
 /* ---- the command ---- */
 
 static int sweep_all(struct gc *gc, struct err *err)
 {
     static int (*const sweeps[])(struct gc *, struct err *) = {sweep_folders, gc_expire,
-                                                               sweep_objects};
+                                                               gc_checkouts, gc_objects};
     int r = store_open_read(gc->call->home, &gc->store, err);
 
     for (size_t i = 0; i < ARRAY_LEN(sweeps) && r >= 0; i++)
@@ -174,6 +137,7 @@ static const char *const kind_names[GC_KINDS][2] = {
     [GC_FOLDERS] = {"folder", "folders"},
     [GC_TRIALS] = {"trial", "trials"},
     [GC_CHECKPOINTS] = {"checkpoint", "checkpoints"},
+    [GC_CHECKOUTS] = {"checkout", "checkouts"},
     [GC_OBJECTS] = {"object", "objects"},
 };
 
@@ -232,8 +196,12 @@ const struct cmd cmd_gc = {
     .details =
         "Goes: folders of removed trials; trials that ended longer ago than keep.trials, unless "
         "starred; checkpoints of ended trials beyond keep.checkpoints ('best N' keeps those of the "
-        "N best trials, 'last N' the newest N of each trial); code snapshots that no experiment "
-        "names.",
+        "N best trials, 'last N' the newest N of each trial); checkouts (of rerun and "
+        "code.isolate) "
+        "that no running or interrupted experiment runs in: they are made again when needed; code "
+        "snapshots that no experiment names.\n\n"
+        "Checkouts and snapshots stay for ten minutes after they were last asked for, since an "
+        "experiment may just be about to begin; files that a crash left in the home for a day.",
     .options = options,
     .run = run,
 };

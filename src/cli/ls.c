@@ -9,6 +9,7 @@
 #include "cli/cmd.h"
 #include "cli/find.h"
 #include "cli/output.h"
+#include "spec/parse.h"
 
 #include <errno.h>
 #include <math.h>
@@ -30,8 +31,8 @@ struct list {
     struct table table;
     int64_t limit; /* 0: all */
     int64_t shown, hidden;
-    const char *state; /* NULL: any */
-    bool engine;
+    const char *state;    /* NULL: any */
+    bool engine, stopped; /* stopped: there is a column of stopped trials */
 };
 
 /* May this row be shown? Counts it as shown or hidden. */
@@ -72,13 +73,43 @@ static void add_duration(struct table *table, int64_t us)
 
 /* ---- experiments ---- */
 
-static void experiment_columns(struct table *table)
+/* Is there one with stopped trials? Only then they have a column. */
+static int note_stopped(const struct experiment_row *row, void *arg)
+{
+    if (row->counts[TRIAL_STOPPED] > 0)
+        *(bool *)arg = true;
+    return row->counts[TRIAL_STOPPED] > 0;
+}
+
+/* Trials that were made, of those that were planned: "30", "7/30". */
+static void add_planned(struct list *list, const struct experiment_row *row)
+{
+    const char *json = row->experiment.spec_json;
+    autorelease(spec) struct spec spec;
+    long long made = 0, planned = 0;
+
+    for (int i = 0; i < TRIAL_STATES; i++)
+        made += row->counts[i];
+    spec_init(&spec);
+    if (row->experiment.rerun_of_experiment)
+        planned = 1;
+    else if (json && spec_parse(json, strlen(json), "spec", "/", NULL, &spec, NULL, NULL) == 0)
+        planned = spec.trials ? spec.trials : (long long)fmin(space_size(&spec.space), 1e15);
+    if (planned <= made)
+        table_addf(&list->table, PLAIN, "%lld", made);
+    else
+        table_addf(&list->table, PLAIN, "%lld/%lld", made, planned);
+}
+
+static void experiment_columns(struct table *table, bool stopped)
 {
     table_column(table, "experiment", COLUMN_RIGHT);
     table_column(table, "name", COLUMN_SHRINK);
     table_column(table, "state", COLUMN_LEFT);
     table_column(table, "trials", COLUMN_RIGHT);
     table_column(table, "done", COLUMN_RIGHT);
+    if (stopped)
+        table_column(table, "stopped", COLUMN_RIGHT);
     table_column(table, "failed", COLUMN_RIGHT);
     table_column(table, "best", COLUMN_RIGHT);
     table_column(table, "started", COLUMN_LEFT);
@@ -91,17 +122,16 @@ static void experiment_cells(struct list *list, const struct experiment_row *row
     const struct experiment *e = &row->experiment;
     enum experiment_state state = shown_state(e, list->engine);
     autorelease(str) struct str when = STR_INIT, words = STR_INIT;
-    int64_t total = 0, done = row->counts[TRIAL_COMPLETED] + row->counts[TRIAL_STOPPED];
 
-    for (int i = 0; i < TRIAL_STATES; i++)
-        total += row->counts[i];
     str_add_when(&when, e->created_us);
     str_add_state(&words, experiment_state_name(state), e->reason);
     table_addf(&list->table, BOLD, "%lld", (long long)e->id);
     table_add(&list->table, PLAIN, e->name);
     table_add(&list->table, experiment_colour(state), words.s);
-    table_addf(&list->table, PLAIN, "%lld", (long long)total);
-    table_addf(&list->table, PLAIN, "%lld", (long long)done);
+    add_planned(list, row);
+    table_addf(&list->table, PLAIN, "%lld", (long long)row->counts[TRIAL_COMPLETED]);
+    if (list->stopped)
+        table_addf(&list->table, PLAIN, "%lld", (long long)row->counts[TRIAL_STOPPED]);
     table_addf(&list->table, row->counts[TRIAL_FAILED] ? RED : PLAIN, "%lld",
                (long long)row->counts[TRIAL_FAILED]);
     table_number(&list->table, PLAIN, row->best_value);
@@ -249,8 +279,10 @@ static int list_experiments(struct list *list)
 {
     autorelease(err) struct err err = ERR_INIT;
 
-    experiment_columns(&list->table);
-    int r = store_experiments(list->store, 0, on_experiment, list, &err);
+    int r = store_experiments(list->store, list->limit, note_stopped, &list->stopped, &err);
+    experiment_columns(&list->table, list->stopped);
+    if (r >= 0)
+        r = store_experiments(list->store, 0, on_experiment, list, &err);
     if (r < 0)
         return cmd_fail(list->call, CMD_FAILED, &err);
     if (list->shown || list->state || list->call->json)

@@ -3,11 +3,16 @@
  * rerun.c — hone rerun: repeat a trial exactly: same parameters, command and seeds, in a checkout
  * of the code it ran with. A new experiment of one trial that remembers where it came from.
  */
+#include "cli/checkout.h"
 #include "cli/find.h"
 #include "cli/follow.h"
 #include "cli/prepare.h"
+#include "cli/program.h"
 
 #include <errno.h>
+
+#define SUFFIX         "-rerun"
+#define NAME_MAX_BYTES 200 /* of an experiment's name */
 
 static int note_code(const struct attempt *attempt, void *arg)
 {
@@ -29,6 +34,28 @@ static char *code_of(struct store *store, const struct target *target)
     return code;
 }
 
+/* NAME-rerun: the newest of NAME stays the experiment that one looks for. */
+static void rename_spec(struct spec *spec)
+{
+    size_t n = strlen(spec->name), end = strlen(SUFFIX);
+
+    if (n + end > NAME_MAX_BYTES || (n > end && str_eq(spec->name + n - end, SUFFIX)))
+        return;
+    char *name = xasprintf("%s" SUFFIX, spec->name);
+    free(spec->name);
+    spec->name = name;
+}
+
+/* It runs in a checkout, and that is its record: no snapshot of it is taken. */
+static int prepare_rerun(const struct cmd_call *call, struct spec *spec, struct prepared *ret,
+                         struct err *err)
+{
+    char *code = TAKE(spec->code);
+    int r = prepare(call, spec, ret, err);
+    spec->code = code;
+    return r;
+}
+
 static int submit(struct cmd_call *call, struct target *target, const char *code)
 {
     struct follow_options how = {0};
@@ -37,11 +64,11 @@ static int submit(struct cmd_call *call, struct target *target, const char *code
     struct prepared prepared;
     int64_t id = 0;
 
-    if (code && prepare_checkout(call->home, code, &target->spec, &err) < 0)
+    if (code && checkout_make(call->home, code, &target->spec, &err) < 0)
         return cmd_fail(call, CMD_FAILED, &err);
-    free(target->spec.code);
-    target->spec.code = NULL; /* it runs in a checkout, and that is its record */
-    if (program_check(&target->spec, &err) < 0 || prepare(call, &target->spec, &prepared, &err) < 0)
+    rename_spec(&target->spec);
+    if (program_check(&target->spec, &err) < 0 ||
+        prepare_rerun(call, &target->spec, &prepared, &err) < 0)
         return cmd_fail(call, CMD_FAILED, &err);
     struct submission submission = prepared_submission(&prepared, &target->spec);
     submission.code = code;
@@ -85,7 +112,7 @@ const struct cmd cmd_rerun = {
     .args = "TRIAL",
     .help = "repeat a trial exactly: same parameters, same code",
     .details = "Runs in a checkout of the code that the trial ran with, as a new experiment of one "
-               "trial. 'hone diff' compares the two.",
+               "trial, called NAME-rerun. 'hone diff' compares the two.",
     .min_args = 1,
     .max_args = 1,
     .run = run,

@@ -2,6 +2,7 @@
 /*
  * resume.c — hone resume: go on with an experiment that was interrupted or whose engine died.
  */
+#include "cli/checkout.h"
 #include "cli/detach.h"
 #include "cli/find.h"
 #include "cli/follow.h"
@@ -29,29 +30,42 @@ static int pick_unfinished(const struct experiment_row *row, void *arg)
     return 1;
 }
 
-static int find_one(struct cmd_call *call, int64_t *ret_id, struct err *err)
+/* The words that name it: "last", "fashion", "7". Free them. */
+static int find_ref(struct cmd_call *call, struct store *store, char **ret, struct err *err)
 {
-    autofree(store) struct store *store = NULL;
     struct pick pick = {0};
-    struct target target;
-    int r = store_open_read(call->home, &store, err);
 
-    if (r < 0)
-        return r;
     if (call->n_args) {
-        r = target_find(store, call->args[0], FIND_EXPERIMENT, &target, err);
-        if (r >= 0)
-            *ret_id = target.experiment.experiment.id;
-        target_release(&target);
-        return r;
+        *ret = xstrdup(call->args[0]);
+        return 0;
     }
-    r = store_experiments(store, 0, pick_unfinished, &pick, err);
+    int r = store_experiments(store, 0, pick_unfinished, &pick, err);
     if (r < 0)
         return r;
     if (!pick.id)
         return err_set(err, ENOENT, "there is nothing to resume: 'hone ls' lists the experiments");
-    *ret_id = pick.id;
+    *ret = xasprintf("%lld", (long long)pick.id);
     return 0;
+}
+
+/* Find it; `gc` may have taken the checkout of one that was stopped. */
+static int find_one(struct cmd_call *call, int64_t *ret_id, struct err *err)
+{
+    autofree(store) struct store *store = NULL;
+    autofree(mem) char *ref = NULL;
+    struct target target;
+    int r = store_open_read(call->home, &store, err);
+
+    if (r >= 0)
+        r = find_ref(call, store, &ref, err);
+    if (r < 0)
+        return r;
+    r = target_find(store, ref, FIND_EXPERIMENT, &target, err);
+    *ret_id = target.experiment.experiment.id;
+    if (r >= 0 && target.experiment.experiment.state != EXPERIMENT_FINISHED)
+        r = checkout_restore(call->home, target.experiment.experiment.code, &target.spec, err);
+    target_release(&target);
+    return r;
 }
 
 static int resume_and_follow(struct cmd_call *call, int64_t id, struct detach *detach)

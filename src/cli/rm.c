@@ -83,7 +83,10 @@ static int remove_all(const struct cmd_call *call, const struct target *target, 
     if (code == 0 && disk_remove(paths, &err) < 0)
         code = cmd_fail(call, CMD_FAILED, &err);
     if (code == 0)
-        mark_done(call, target, "rm", "removed; 'hone gc' frees the code that only it used");
+        mark_done(call, target, "rm",
+                  target->has_trial
+                      ? "removed"
+                      : "removed; 'hone gc' frees its code if no other experiment uses it");
     return code;
 }
 
@@ -126,7 +129,9 @@ const struct cmd cmd_rm = {
     .args = "EXPERIMENT|TRIAL",
     .help = "remove an experiment or trial with its files",
     .details = "Says what goes and asks; without a terminal it needs --yes. What is running is "
-               "refused.",
+               "refused.\n\n"
+               "Recorded code stays, since other experiments may share it: 'hone gc' frees what no "
+               "experiment names any more, once ten minutes have passed since it was stored.",
     .min_args = 1,
     .max_args = 1,
     .options = options,

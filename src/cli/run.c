@@ -6,6 +6,7 @@
 #include "cli/follow.h"
 #include "cli/overrides.h"
 #include "cli/prepare.h"
+#include "cli/program.h"
 
 #include <errno.h>
 
@@ -22,6 +23,8 @@ static int read_spec(struct cmd_call *call, struct spec *spec)
     autorelease(str) struct str notes = STR_INIT;
     struct spec_overrides overrides;
 
+    if (call->n_args && program_refuse(call->cmd, call->args[0], &err) < 0)
+        return cmd_fail(call, CMD_USAGE, &err);
     overrides_read(call, &overrides);
     int r = spec_load(call->n_args ? call->args[0] : NULL, &overrides, spec, &notes, &err);
     spec_overrides_release(&overrides);

@@ -5,9 +5,9 @@
 #include "cli/summary.h"
 #include "base/clock.h"
 #include "cli/find.h"
+#include "cli/mattered.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "search/importance.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,21 +18,9 @@ struct summary_print {
     const struct cmd_call *call;
     struct store *store;
     struct target *target;
-    VEC(double) points, values;
     struct table table;
     size_t shown;
 };
-
-static int collect(const struct trial_row *row, void *arg)
-{
-    struct summary_print *print = arg;
-    if (row->trial.state != TRIAL_COMPLETED || !isfinite(row->trial.value))
-        return 0;
-    for (size_t i = 0; i < row->ndim; i++)
-        vec_push(&print->points, row->trial.point[i]);
-    vec_push(&print->values, row->trial.value);
-    return 0;
-}
 
 static int add_best(const struct trial_row *row, void *arg)
 {
@@ -69,42 +57,6 @@ static void print_best(struct summary_print *print)
         return;
     printf("\nbest trials\n");
     table_print(&print->table, stdout, print->call->colour, terminal_width());
-}
-
-struct share {
-    const char *name;
-    double share;
-};
-
-static int by_share(const void *a, const void *b)
-{
-    double x = ((const struct share *)a)->share, y = ((const struct share *)b)->share;
-    return (x < y) - (x > y);
-}
-
-static void print_importance(struct summary_print *print)
-{
-    const struct space *space = &print->target->spec.space;
-    struct trial_query query = {.experiment = print->target->experiment.experiment.id,
-                                .bare = true};
-    autofree(mem) double *shares = xcalloc(space->n, sizeof(*shares));
-    autofree(mem) struct share *rows = xcalloc(space->n, sizeof(*rows));
-
-    store_trials(print->store, &query, collect, print, NULL);
-    if (importance(space, print->points.at, print->values.at, print->values.len, shares) < 0)
-        return;
-    for (size_t i = 0; i < space->n; i++)
-        rows[i] = (struct share){space->params[i].name, shares[i]};
-    qsort(rows, space->n, sizeof(*rows), by_share);
-    if (!space->n || rows[0].share < 0.02)
-        return;
-    printf("\nwhat mattered (share of the spread that each explains alone)\n");
-    for (size_t i = 0; i < space->n && i < 6 && rows[i].share >= 0.02; i++) {
-        printf("  %-14s ", rows[i].name);
-        for (int k = 0; k < (int)(rows[i].share * 20 + 0.5); k++)
-            fputs("█", stdout);
-        printf(" %.0f%%\n", rows[i].share * 100);
-    }
 }
 
 static void print_head(const struct json_t *final)
@@ -161,13 +113,10 @@ void summary_print(const struct cmd_call *call, const json_t *final)
         print.store = store;
         if (target_find(store, ref, FIND_EXPERIMENT, &target, NULL) == 0) {
             print_best(&print);
-            if (target.spec.objective.metric)
-                print_importance(&print);
+            mattered_print(store, &target, call->colour);
         }
         target_release(&target);
     }
     table_release(&print.table);
-    vec_release(&print.points);
-    vec_release(&print.values);
     print_next(call, final);
 }

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "cli/picture.h"
+#include "cli/width.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -167,6 +168,21 @@ void view_say(struct view *view, const char *line)
         end_frame(view);
     else
         flush(view, 0);
+}
+
+void view_say_cut(struct view *view, const char *line)
+{
+    autorelease(str) struct str clean = STR_INIT, cut = STR_INIT;
+    size_t columns, rows;
+
+    if (!view->terminal) {
+        view_say(view, line);
+        return;
+    }
+    read_size(view, &columns, &rows);
+    str_add_printable(&clean, line, strlen(line));
+    str_add_fitted(&cut, clean.s, columns);
+    view_say(view, cut.s);
 }
 
 /* For logs: now and then a line, so that a long run is seen to live. */

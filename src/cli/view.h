@@ -29,6 +29,10 @@ void view_update(struct view *view, const json_t *document);
 void view_say(struct view *view, const char *line);
 /* Take the live part off the screen (before another program writes there, or at the end). */
 void view_clear(struct view *view);
+/* The same, cut to the terminal's width with … at its end; whole where there is no terminal. */
+void view_say_cut(struct view *view, const char *line);
+/* May the line of this event be cut? Not where the end is what one has to read: failures. */
+bool view_event_may_cut(const json_t *event);
 /* One event of the events table as a plain line for people; false if it is not worth one. */
 bool view_event_line(const json_t *event, struct str *to);
 

@@ -126,6 +126,12 @@ static const struct {
     {"finished", finished}, {"notice", notice},
 };
 
+bool view_event_may_cut(const json_t *event)
+{
+    return str_eq(json_get_text(event, "event", ""), "trial_ended") &&
+           !str_eq(json_get_text(event, "state", ""), "failed");
+}
+
 bool view_event_line(const json_t *event, struct str *to)
 {
     const char *name = json_get_text(event, "event", "");

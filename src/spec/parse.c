@@ -19,11 +19,14 @@ void spec_overrides_release(struct spec_overrides *overrides)
 {
     vec_foreach (text, &overrides->set)
         free(*text);
+    vec_foreach (text, &overrides->typed)
+        free(*text);
     vec_foreach (text, &overrides->fix)
         free(*text);
     vec_foreach (text, &overrides->param)
         free(*text);
     vec_release(&overrides->set);
+    vec_release(&overrides->typed);
     vec_release(&overrides->fix);
     vec_release(&overrides->param);
 }

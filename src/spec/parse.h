@@ -12,9 +12,10 @@
 
 /* Changes made on the command line, applied over the file before it is checked. */
 struct spec_overrides {
-    VEC(char *) set;   /* "search.parallel=4": any key of the spec, value in YAML */
-    VEC(char *) typed; /* beside set: how it was spelled, "--parallel 4", for errors; NULL, or
-                          none there: as "--set search.parallel=4" */
+    VEC(char *) set; /* "search.parallel=4": any key of the spec, value in YAML */
+    VEC(char *)
+    typed;           /* beside set: how it was spelled, "--parallel 4", for errors; NULL, or
+                        none there: as "--set search.parallel=4" */
     VEC(char *) fix; /* -p "lr=0.1": give a parameter one value */
     VEC(char *)
     param; /* --param "lr=0.001..0.1:log", "batch=32,64,128", "layers=1..4:int",

@@ -204,6 +204,20 @@ int store_unused_objects(struct store *store, int64_t before_us, object_fn *fn, 
     return r;
 }
 
+int store_has_object(struct store *store, const char *sha256, struct err *err)
+{
+    autofree(stmt) sqlite3_stmt *stmt = NULL;
+    int r = store_prepare(store,
+                          "SELECT 1 FROM object WHERE sha256=?1 UNION ALL"
+                          " SELECT 1 FROM experiment WHERE code=?1 OR patch=?1 UNION ALL"
+                          " SELECT 1 FROM attempt WHERE code=?1 LIMIT 1",
+                          &stmt, err);
+    if (r < 0)
+        return r;
+    sqlite3_bind_text(stmt, 1, sha256, -1, SQLITE_STATIC);
+    return store_step(store, stmt, err);
+}
+
 int store_high_water(struct store *store, int64_t *ret_experiment, int64_t *ret_attempt,
                      struct err *err)
 {

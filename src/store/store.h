@@ -128,6 +128,8 @@ int store_high_water(struct store *store, int64_t *ret_experiment, int64_t *ret_
 typedef int object_fn(const char *sha256, const char *kind, uint64_t size, void *arg);
 int store_unused_objects(struct store *store, int64_t before_us, object_fn *fn, void *arg,
                          struct err *err);
+/* Has this object a row, or does one name it? 1, 0, or an error. */
+int store_has_object(struct store *store, const char *sha256, struct err *err);
 /* PRAGMA quick_check and version, for `hone doctor`. */
 int store_check(struct store *store, struct err *err);
 

@@ -94,7 +94,7 @@ $ hone run --param x= -- true
 hone: --param x=: the value is missing
 ? 2
 $ hone run --trials 0 -- true
-hone: --set search.trials=0: 'search.trials' must be a whole number of 1 or more, not '0'
+hone: --trials 0: 'search.trials' must be a whole number of 1 or more, not '0'
 ? 2
 # nothing of it was kept
 $ hone ls

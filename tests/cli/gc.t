@@ -32,7 +32,7 @@ freed [..]: 2 checkpoints
 # old trials go, starred ones stay
 $ hone run spec.yaml --name old --set keep.trials=1us > /dev/null && hone star old.2 && hone gc --json
 4.2 starred
-{"dry_run":false,"bytes":[..],"folders":0,"trials":2,"checkpoints":0,"objects":0}
+{"dry_run":false,"bytes":[..],"folders":0,"trials":2,"checkpoints":0,"checkouts":0,"objects":0}
 $ hone ls old | awk '{ print $1, $2 }'
 trial state
 4.2 completed
@@ -40,5 +40,5 @@ $ hone gc
 nothing to free
 # code that no experiment names any more goes when it is old enough to be surely forgotten
 $ hone rm keep --yes && test ! -e .local/share/hone/experiments/1 && hone gc
-1 removed; 'hone gc' frees the code that only it used
+1 removed; 'hone gc' frees its code if no other experiment uses it
 nothing to free

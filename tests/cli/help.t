@@ -1,7 +1,7 @@
 #!tests/transcript
 # alone it says what to type first
 $ hone
-hone trains your model while it tunes it, and the machine under it
+hone trains your model while it searches its hyperparameters
 
 to begin, in the folder of your training program:
 ...
@@ -16,7 +16,7 @@ commands:
   2              wrong usage or spec; nothing was changed
 ...
 $ hone --help | head -1
-hone trains your model while it tunes it, and the machine under it
+hone trains your model while it searches its hyperparameters
 # and explains one, in both spellings
 $ hone help best
 hone best EXPERIMENT
@@ -32,7 +32,7 @@ hone best EXPERIMENT
   the best trials of an experiment
 $ hone help bset
 hone help: there is no command 'bset', did you mean 'best'?
-'hone help help' tells more
+'hone help' lists the commands
 ? 2
 # every command has a page
 $ for c in init check run attach stop resume ls show logs best compare diff rerun export tag note star rm gc doctor help version; do hone help $c | head -1; done

@@ -144,7 +144,7 @@ hone rm: this would remove trial 1.1 of quad (completed), its results and files 
 'hone help rm' tells more
 ? 2
 $ hone rm 1.1 --yes
-1.1 removed; 'hone gc' frees the code that only it used
+1.1 removed
 $ hone ls 1 --json | grep -c trial
 2
 $ hone gc
@@ -152,5 +152,5 @@ nothing to free
 $ mkdir -p .local/share/hone/experiments/9/1.1 && echo x > .local/share/hone/experiments/9/1.1/stdout && hone gc
 freed [..]: 1 folder
 $ hone rm quad --yes && hone ls
-1 removed; 'hone gc' frees the code that only it used
+1 removed; 'hone gc' frees its code if no other experiment uses it
 no experiments yet in [..]

@@ -63,11 +63,11 @@ $ hone tag second bad; hone note second 'not good'; hone star second; hone ls --
 "starred":true,"tags":["bad"],"note":"not good"
 $ hone star second --off; hone rm --yes second.1; hone show second.1
 2 not starred any more
-2.1 removed; 'hone gc' frees the code that only it used
+2.1 removed
 hone: experiment 2 (second) has no trial 1: 'hone ls 2' lists them
 ? 1
 $ hone rm --yes second; hone ls | cut -c1-20; hone gc
-2 removed; 'hone gc' frees the code that only it used
+2 removed; 'hone gc' frees its code if no other experiment uses it
 experiment  name  st
          1  spec  st
 nothing to free

@@ -25,7 +25,7 @@ $ mkdir code; echo 'echo "old $*"; echo loss=0.5' > code/train.sh
 $ cd code && hone run spec.yaml > /dev/null && hone logs old.2 > ../before && echo 'echo "new $*"; echo loss=0.1' > train.sh
 $ hone rerun old.2 | grep -e best -e finished
 trial 5.1 completed after [..]: 0.5 (best so far)  lr=0.35422 batch=32
-experiment 5 'old' finished: 1 completed
+experiment 5 'old-rerun' finished: 1 completed
 best trials
 $ hone logs last.1 | diff before - && head -1 before
 old --lr=0.3542205308711276 --batch=32

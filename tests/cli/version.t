@@ -3,6 +3,10 @@ $ hone version
 hone [..].[..].[..]
 $ hone version --json
 {"version":"[..]"}
+$ hone --version
+hone [..].[..].[..]
+$ hone --json --version
+{"version":"[..]"}
 $ hone --json version
 {"version":"[..]"}
 $ test -e .local || echo no home was made
