@@ -123,8 +123,8 @@ static int help_all(const struct cmd_call *call)
     struct table table = TABLE_INIT;
 
     puts(HONE_IS "\n"
-         "tuning the machine under it ('system:' in a spec) is not available yet\n\n"
-         "usage: hone COMMAND [OPTION]… [ARGUMENT]…\n\ncommands:");
+                 "tuning the machine under it ('system:' in a spec) is not available yet\n\n"
+                 "usage: hone COMMAND [OPTION]… [ARGUMENT]…\n\ncommands:");
     for (int i = 0; i < 3; i++)
         table_column(&table, "", COLUMN_LEFT);
     for (const struct cmd *const *cmd = cmd_list; *cmd; cmd++) {
@@ -140,6 +140,44 @@ static int help_all(const struct cmd_call *call)
     print_facts("exit codes", help_exits);
     print_facts("variables", help_variables);
     puts("\n'hone help COMMAND' tells more about one of them");
+    return CMD_OK;
+}
+
+static void put_options(struct json_out *out, const struct cmd_option *list)
+{
+    json_key(out, "options");
+    json_begin_array(out);
+    for (; list && list->name; list++) {
+        char letter[2] = {list->letter, '\0'};
+        json_begin_object(out);
+        json_put_text(out, "name", list->name);
+        json_put_text(out, "letter", list->letter ? letter : NULL);
+        json_put_text(out, "arg", list->arg);
+        json_put_text(out, "help", list->help);
+        json_end_object(out);
+    }
+    json_end_array(out);
+}
+
+/* --json: one command, or with NULL all of them. */
+static int help_json(const struct cmd *one)
+{
+    autorelease(str) struct str text = STR_INIT;
+    struct json_out out = JSON_OUT(&text);
+
+    json_begin_array(&out);
+    for (const struct cmd *const *cmd = cmd_list; *cmd; cmd++) {
+        if (one && *cmd != one)
+            continue;
+        json_begin_object(&out);
+        json_put_text(&out, "name", (*cmd)->name);
+        json_put_text(&out, "args", (*cmd)->args);
+        json_put_text(&out, "help", (*cmd)->help);
+        put_options(&out, (*cmd)->options);
+        json_end_object(&out);
+    }
+    json_end_array(&out);
+    puts(text.s);
     return CMD_OK;
 }
 
@@ -176,9 +214,11 @@ static int run(struct cmd_call *call)
         return CMD_OK;
     }
     if (call->n_args == 0)
-        return help_all(call);
+        return call->json ? help_json(NULL) : help_all(call);
     const struct cmd *cmd = cmd_find(cmd_list, call->args[0]);
-    return cmd ? help_command(call, cmd) : unknown(call, call->args[0]);
+    if (!cmd)
+        return unknown(call, call->args[0]);
+    return call->json ? help_json(cmd) : help_command(call, cmd);
 }
 
 const struct cmd cmd_help = {

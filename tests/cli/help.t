@@ -66,3 +66,8 @@ $ hone help --completion > c.bash && bash -c '. ./c.bash; COMP_WORDS=(hone be) C
 best
 $ bash -c '. ./c.bash; COMP_WORDS=(hone export --me) COMP_CWORD=2; _hone; echo $COMPREPLY'
 --metrics
+# For scripts: the commands as JSON.
+$ hone help --json | python3 -c 'import json,sys; print(sorted(c["name"] for c in json.load(sys.stdin))[:4])'
+['attach', 'best', 'check', 'compare']
+$ hone help run --json | python3 -c 'import json,sys; c, = json.load(sys.stdin); print(c["name"], [o["name"] for o in c["options"]][-1])'
+run detach
