@@ -26,9 +26,8 @@ static int find_running(struct cmd_call *call, int64_t *ret_id, struct err *err)
             r = err_set(err, ENOENT, "experiment %lld is interrupted: 'hone resume %lld' goes on",
                         id, id);
         else if (state != EXPERIMENT_RUNNING)
-            r = err_set(err, ENOENT, "experiment %lld %s%s: 'hone show %lld' tells about it",
-                        id, state == EXPERIMENT_FAILED ? "" : "is ", experiment_state_name(state),
-                        id);
+            r = err_set(err, ENOENT, "experiment %lld %s%s: 'hone show %lld' tells about it", id,
+                        state == EXPERIMENT_FAILED ? "" : "is ", experiment_state_name(state), id);
     }
     target_release(&target);
     return r;

@@ -23,6 +23,15 @@ struct best {
     int64_t shown;
 };
 
+/* Does one of its values not read as a number? */
+static bool is_words(const struct param *param)
+{
+    for (size_t i = 0; param->type == PARAM_CHOICE && i < param->n_choices; i++)
+        if (param->choices[i].kind != VALUE_INT && param->choices[i].kind != VALUE_FLOAT)
+            return true;
+    return false;
+}
+
 static void add_columns(struct best *best)
 {
     const struct spec *spec = &best->target->spec;
@@ -34,7 +43,7 @@ static void add_columns(struct best *best)
     for (size_t i = 0; i < spec->space.n; i++)
         if (param_size(&spec->space.params[i]) != 1)
             table_column(&best->table, spec->space.params[i].name,
-                         spec->space.params[i].type == PARAM_CHOICE ? COLUMN_SHRINK : COLUMN_RIGHT);
+                         is_words(&spec->space.params[i]) ? COLUMN_SHRINK : COLUMN_RIGHT);
 }
 
 static void add_param(struct table *table, const struct param *param, double x)

@@ -287,7 +287,8 @@ const struct cmd cmd_doctor = {
     .name = "doctor",
     .args = "",
     .help = "what this machine allows, and what is done about the rest",
-    .details = "ok: it is there. missing: Hone gets along without it, the line says how. wrong: it does "
-               "not work like this; the exit code is then 1.",
+    .details =
+        "ok: it is there. missing: Hone gets along without it, the line says how. wrong: it does "
+        "not work like this; the exit code is then 1.",
     .run = run,
 };

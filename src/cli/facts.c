@@ -137,11 +137,14 @@ static int experiment_results(struct facts *facts, struct store *store, const st
     add_text(facts, "results", "name", row->experiment.name);
     add_text(facts, "results", "state", state.s);
     for (int i = 0; i < TRIAL_STATES; i++)
-        if (row->counts[i])
+        if (row->counts[i] || trial_state_ended((enum trial_state)i))
             add_number(facts, "results", trial_state_name((enum trial_state)i),
                        (double)row->counts[i]);
-    if (row->best_trial)
-        add_number(facts, "results", "best trial", (double)row->best_trial);
+    if (row->best_trial) {
+        autofree(mem) char *best =
+            xasprintf("%lld.%lld", (long long)row->experiment.id, (long long)row->best_trial);
+        add_text(facts, "results", "best trial", best);
+    }
     add_number(facts, "results", "value", row->best_value);
     add_time(facts, "time", row->experiment.run_us);
     return flatten_text(facts, "parameters", params, err);

@@ -109,10 +109,10 @@ static void experiment_columns(struct table *table, bool stopped)
     table_column(table, "trials", COLUMN_RIGHT);
     table_column(table, "done", COLUMN_RIGHT);
     if (stopped)
-        table_column(table, "stopped", COLUMN_RIGHT);
+        table_column(table, "stopped", COLUMN_RIGHT | COLUMN_OPTIONAL);
     table_column(table, "failed", COLUMN_RIGHT);
     table_column(table, "best", COLUMN_RIGHT);
-    table_column(table, "started", COLUMN_LEFT);
+    table_column(table, "started", COLUMN_OPTIONAL);
     table_column(table, "time", COLUMN_RIGHT);
     table_column(table, "", COLUMN_SHRINK);
 }

@@ -19,19 +19,19 @@ const struct cmd *const cmd_list[] = {
 static int tour(void)
 {
     puts(HONE_IS "\n"
-         "\n"
-         "to begin, in the folder of your training program:\n"
-         "  hone init -- python3 train.py    write a commented spec, hone.yaml\n"
-         "  hone check hone.yaml             see what it would do\n"
-         "  hone run hone.yaml               run it; Ctrl-C stops, 'hone resume' goes on\n"
-         "or without a file:\n"
-         "  hone run --param lr=0.001..0.1:log --minimize loss -- python3 train.py\n"
-         "then:\n"
-         "  hone best last                   the best trials\n"
-         "  hone show last.1                 everything about one of them\n"
-         "  hone logs last.1                 what it printed\n"
-         "\n"
-         "'hone help' lists all commands, 'hone doctor' says what this machine allows");
+                 "\n"
+                 "to begin, in the folder of your training program:\n"
+                 "  hone init -- python3 train.py    write a commented spec, hone.yaml\n"
+                 "  hone check hone.yaml             see what it would do\n"
+                 "  hone run hone.yaml               run it; Ctrl-C stops, 'hone resume' goes on\n"
+                 "or without a file:\n"
+                 "  hone run --param lr=0.001..0.1:log --minimize loss -- python3 train.py\n"
+                 "then:\n"
+                 "  hone best last                   the best trials\n"
+                 "  hone show last.1                 everything about one of them\n"
+                 "  hone logs last.1                 what it printed\n"
+                 "\n"
+                 "'hone help' lists all commands, 'hone doctor' says what this machine allows");
     return CMD_OK;
 }
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show.c — hone show: everything that is known of one experiment, or of one trial
- * (show_trial.c). Answers "what is it, how does it stand, and why" in that order.
+ * show.c — hone show: everything that is known of one experiment (show_experiment.c) or of one
+ * trial (show_trial.c). Answers "what is it, how does it stand, and why" in that order. Here is
+ * what both tell.
  */
 #include "cli/show.h"
 #include "base/clock.h"
 #include "base/shell.h"
 #include "cli/view.h"
+#include "cli/width.h"
 
-#include <math.h>
-
-#define BEST_SHOWN 5
-#define RING       24 /* events kept; a start and the like is not worth a line */
+#define LABEL_COLUMNS 12
+#define RING          20 /* events looked at; a start is not worth a line */
 
 void show_line(const struct show *show, const char *label, enum colour colour, const char *fmt, ...)
 {
@@ -23,7 +23,8 @@ void show_line(const struct show *show, const char *label, enum colour colour, c
     str_addv(&text, fmt, ap);
     va_end(ap);
     str_add_printable(&clean, text.s, text.len);
-    printf("%s%-12s%s %s%s%s\n", colour_on(wanted, DIM), label, colour_off(wanted, DIM),
+    int gap = LABEL_COLUMNS - (int)MIN(text_width(label), (size_t)LABEL_COLUMNS);
+    printf("%s%s%*s%s %s%s%s\n", colour_on(wanted, DIM), label, gap, "", colour_off(wanted, DIM),
            colour_on(wanted, colour), clean.s, colour_off(wanted, colour));
 }
 
@@ -44,17 +45,28 @@ void show_block(const char *text)
     }
 }
 
+/* "2026-11-15 23:15 to 23:20, ran 4m": the day is said once, and so is a minute. */
+static void add_span(struct str *to, int64_t from_us, int64_t until_us)
+{
+    autorelease(str) struct str from = STR_INIT, until = STR_INIT;
+    size_t day = strlen("2026-11-15 ");
+
+    str_add_when(&from, from_us);
+    str_add_when(&until, until_us);
+    str_add(to, from.s);
+    if (until_us == 0 || str_eq(from.s, until.s))
+        return;
+    bool same_day = from.len > day && strncmp(from.s, until.s, day) == 0;
+    str_addf(to, " to %s", until.s + (same_day ? day : 0));
+}
+
 void show_times(const struct show *show, int64_t started_us, int64_t ended_us, int64_t run_us)
 {
     autorelease(str) struct str text = STR_INIT;
 
     if (started_us == 0)
         return;
-    str_add_when(&text, started_us);
-    if (ended_us) {
-        str_add(&text, " to ");
-        str_add_when(&text, ended_us);
-    }
+    add_span(&text, started_us, ended_us);
     if (run_us > 0) {
         str_add(&text, ", ran ");
         str_add_duration(&text, run_us);
@@ -81,16 +93,29 @@ void show_marks(const struct show *show, bool starred, const char *note, char *c
 
 /* ---- environment ---- */
 
-static void show_git(const struct show *show, const json_t *environment)
+static void git_line(const struct show *show, const json_t *git)
 {
-    const json_t *git = json_object_get(environment, "git");
     const char *commit = json_get_text(git, "commit", NULL);
+    const char *branch = json_get_text(git, "branch", NULL);
 
-    if (!commit)
-        return;
-    show_line(show, "git", PLAIN, "%.12s%s%s%s", commit,
-              json_get_text(git, "branch", NULL) ? " on " : "", json_get_text(git, "branch", ""),
-              json_get_bool(git, "dirty", false) ? ", with changes not committed" : "");
+    if (commit)
+        show_line(show, "git", PLAIN, "%.12s%s%s%s", commit, branch ? " on " : "",
+                  branch ? branch : "",
+                  json_get_bool(git, "dirty", false) ? ", with changes not committed" : "");
+}
+
+/* A command as one would type it. */
+static void add_words(struct str *to, const json_t *list)
+{
+    const json_t *word;
+    size_t i;
+
+    json_array_foreach(list, i, word)
+    {
+        str_add(to, i ? " " : "");
+        if (json_is_string(word))
+            shell_quote(json_string_value(word), to);
+    }
 }
 
 /* The facts one looks for first; --json has all of them. */
@@ -113,6 +138,8 @@ void show_environment(const struct show *show)
             continue;
         if (json_is_string(value))
             str_add(&text, json_string_value(value));
+        else if (json_is_array(value))
+            add_words(&text, value);
         else
             json_value(&out, value);
         show_line(show, keys[i], PLAIN, "%s", text.s);
@@ -120,48 +147,10 @@ void show_environment(const struct show *show)
     const json_t *python = json_object_get(environment, "python");
     if (json_get_text(python, "version", NULL))
         show_line(show, "python", PLAIN, "%s", json_get_text(python, "version", ""));
-    show_git(show, environment);
+    git_line(show, json_object_get(environment, "git"));
 }
 
-/* ---- the experiment ---- */
-
-static void add_counts(struct str *to, const int64_t *counts)
-{
-    size_t start = to->len;
-    for (int i = 0; i < TRIAL_STATES; i++)
-        if (counts[i])
-            str_addf(to, "%s%lld %s", to->len > start ? ", " : "", (long long)counts[i],
-                     trial_state_name((enum trial_state)i));
-    if (to->len == start)
-        str_add(to, "none yet");
-}
-
-static int on_best(const struct trial_row *row, void *arg)
-{
-    const struct show *show = arg;
-    autorelease(str) struct str words = STR_INIT, value = STR_INIT;
-    autofree(mem) char *id =
-        xasprintf("%lld.%lld", (long long)row->trial.experiment, (long long)row->trial.number);
-
-    space_words(&show->target->spec.space, row->trial.point, &words);
-    str_add_number(&value, row->trial.value);
-    show_line(show, id, PLAIN, "%-10s %s", value.s, words.s);
-    return 0;
-}
-
-static void show_best(const struct show *show)
-{
-    const struct spec *spec = &show->target->spec;
-    struct trial_query query = {.experiment = show->target->experiment.experiment.id,
-                                .order = ORDER_BEST,
-                                .goal = spec->objective.goal,
-                                .limit = BEST_SHOWN};
-
-    if (!spec->objective.metric || show->target->experiment.best_trial == 0)
-        return;
-    show_head(show, "best trials");
-    store_trials(show->store, &query, on_best, (void *)show, NULL);
-}
+/* ---- events ---- */
 
 /* Events come oldest first and there may be very many: the last ones are kept as they are, and
  * only those are put into words. */
@@ -188,15 +177,21 @@ static int on_event(int64_t id UNUSED, int64_t time_us, int64_t trial, const cha
     return 0;
 }
 
+/* One line each; long lists of parameters are cut on a terminal, and what a failed trial said is
+ * shown elsewhere. */
 static void event_line(int64_t time_us, const char *json)
 {
     autofree(json) json_t *event = NULL;
-    autorelease(str) struct str line = STR_INIT;
+    autorelease(str) struct str line = STR_INIT, clean = STR_INIT, cut = STR_INIT;
+    size_t width = (size_t)terminal_width();
 
     str_add_when(&line, time_us);
     str_add(&line, "  ");
-    if (json_parse(json, strlen(json), &event, NULL) == 0 && view_event_line(event, &line))
-        show_block(line.s);
+    if (json_parse(json, strlen(json), &event, NULL) < 0 || !view_event_line(event, &line))
+        return;
+    str_add_printable(&clean, line.s, strcspn(line.s, "\n"));
+    str_add_fitted(&cut, clean.s, view_event_may_cut(event) && width > 2 ? width - 2 : SIZE_MAX);
+    printf("  %s\n", cut.s);
 }
 
 void show_events(const struct show *show)
@@ -213,90 +208,7 @@ void show_events(const struct show *show)
         free(ring.events[i].json);
 }
 
-static void show_objective(const struct show *show)
-{
-    const struct objective *objective = &show->target->spec.objective;
-    autorelease(str) struct str text = STR_INIT;
-
-    if (!objective->metric)
-        return;
-    str_addf(&text, "%s %s", objective->goal == GOAL_MAXIMIZE ? "maximize" : "minimize",
-             objective->metric);
-    if (!isnan(objective->target)) {
-        str_add(&text, " until ");
-        str_add_number(&text, objective->target);
-    }
-    show_line(show, "objective", PLAIN, "%s", text.s);
-}
-
-static void show_command(const struct show *show)
-{
-    const struct spec *spec = &show->target->spec;
-    autorelease(str) struct str text = STR_INIT;
-
-    for (size_t i = 0; i < spec->command.len; i++) {
-        str_add(&text, i ? " " : "");
-        shell_quote(spec->command.at[i], &text);
-    }
-    show_line(show, "command", PLAIN, "%s", text.s);
-    if (spec->dir)
-        show_line(show, "folder", PLAIN, "%s", spec->dir);
-}
-
-static void show_experiment(const struct show *show)
-{
-    const struct experiment_row *row = &show->target->experiment;
-    const struct experiment *e = &row->experiment;
-    enum experiment_state state = shown_state(e, show->engine);
-    autorelease(str) struct str counts = STR_INIT;
-
-    add_counts(&counts, row->counts);
-    show_line(show, "experiment", BOLD, "%lld %s", (long long)e->id, e->name);
-    if (show->target->spec.description)
-        show_line(show, "", PLAIN, "%s", show->target->spec.description);
-    show_line(show, "state", experiment_colour(state), "%s%s%s", experiment_state_name(state),
-              e->reason ? ": " : "", e->reason ? reason_help(e->reason) : "");
-    if (state == EXPERIMENT_INTERRUPTED)
-        show_line(show, "", PLAIN, "'hone resume %lld' goes on with it", (long long)e->id);
-    if (e->rerun_of_experiment)
-        show_line(show, "rerun of", PLAIN, "%lld.%lld", (long long)e->rerun_of_experiment,
-                  (long long)e->rerun_of_trial);
-    show_line(show, "trials", PLAIN, "%s", counts.s);
-    show_objective(show);
-    show_command(show);
-    show_times(show, e->created_us, e->ended_us, e->run_us);
-    if (e->code)
-        show_line(show, "code", PLAIN, "%.12s", e->code);
-    show_marks(show, row->starred, row->note, row->tags.at, row->tags.len);
-    if (e->error) {
-        show_head(show, "error");
-        show_block(e->error);
-    }
-    show_best(show);
-    show_environment(show);
-    show_events(show);
-}
-
-static void put_json(struct json_out *out, const char *key, const char *json)
-{
-    json_put_raw(out, key, json ? json : "null");
-}
-
-static void experiment_json(const struct show *show)
-{
-    const struct experiment_row *row = &show->target->experiment;
-    autofree(mem) char *params = trial_params(show->store, row->experiment.id, row->best_trial);
-    autorelease(str) struct str text = STR_INIT;
-    struct json_out out = JSON_OUT(&text);
-
-    output_experiment(&out, row, show->engine, params,
-                      count_attempts(show->store, row->experiment.id), true);
-    json_put_text(&out, "code", row->experiment.code);
-    put_json(&out, "environment", row->experiment.environment);
-    put_json(&out, "spec", row->experiment.spec_json);
-    json_end_object(&out);
-    output_line(&text);
-}
+/* ---- the command ---- */
 
 static void print(const struct show *show)
 {
@@ -305,7 +217,7 @@ static void print(const struct show *show)
     else if (show->target->has_trial)
         show_trial(show);
     else if (show->call->json)
-        experiment_json(show);
+        show_experiment_json(show);
     else
         show_experiment(show);
 }

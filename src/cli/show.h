@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show.h — what show.c (experiments) and show_trial.c (trials) share.
+ * show.h — what show.c, show_experiment.c and show_trial.c share.
  */
 #ifndef HONE_SHOW_H
 #define HONE_SHOW_H
@@ -27,9 +27,13 @@ void show_times(const struct show *show, int64_t started_us, int64_t ended_us, i
 void show_marks(const struct show *show, bool starred, const char *note, char *const *tags,
                 size_t n_tags);
 void show_environment(const struct show *show);
+/* The error of a trial's newest attempt, NULL if there is none or it completed; free it. */
+char *trial_error(struct store *store, const struct trial *trial);
 /* The last events of the experiment, or of the trial if one was named. */
 void show_events(const struct show *show);
 
+void show_experiment(const struct show *show);
+void show_experiment_json(const struct show *show);
 void show_trial(const struct show *show);
 void show_trial_json(const struct show *show);
 

@@ -18,17 +18,21 @@ static void show_params(const struct show *show)
 {
     const struct space *space = &show->target->spec.space;
     const double *point = show->target->trial.trial.point;
+    size_t width = 0;
 
     if (space->n == 0)
         return;
     show_head(show, "parameters");
+    for (size_t i = 0; i < space->n; i++)
+        width = MAX(width, strlen(space->params[i].name));
     for (size_t i = 0; i < space->n; i++) {
         autorelease(str) struct str text = STR_INIT;
+        autofree(mem) char *label = xasprintf("%-*s", (int)width, space->params[i].name);
         if (isnan(point[i]))
             str_add(&text, "-");
         else
             param_text(&space->params[i], point[i], &text);
-        show_line(show, space->params[i].name, PLAIN, "%s", text.s);
+        show_line(show, label, PLAIN, "%s", text.s);
     }
 }
 
@@ -159,14 +163,21 @@ static int keep_error(const struct attempt *attempt, void *arg)
     return 0;
 }
 
-/* The newest attempt's: an error that a later attempt got over is history. */
+/* An error that a later attempt got over is history. */
+char *trial_error(struct store *store, const struct trial *trial)
+{
+    char *error = NULL;
+    if (trial->state != TRIAL_COMPLETED)
+        store_attempts(store, trial->experiment, trial->number, false, keep_error, &error, NULL);
+    return error;
+}
+
 static void show_error(const struct show *show)
 {
     const struct trial *trial = &show->target->trial.trial;
-    autofree(mem) char *error = NULL;
+    autofree(mem) char *error = trial_error(show->store, trial);
 
-    store_attempts(show->store, trial->experiment, trial->number, false, keep_error, &error, NULL);
-    if (!error || trial->state == TRIAL_COMPLETED)
+    if (!error)
         return;
     show_head(show, "error");
     show_block(error);

@@ -12,6 +12,7 @@
 
 #define GAP        2  /* between columns */
 #define SHRINK_MIN 12 /* a cut column keeps this much */
+#define TITLE_MIN  6  /* and a cut title this much */
 
 static const char *const colour_codes[] = {
     [PLAIN] = "",          [DIM] = "\033[2m",  [BOLD] = "\033[1m",  [GREEN] = "\033[32m",
@@ -97,25 +98,64 @@ static size_t *measure(const struct table *table)
     return widths;
 }
 
-/* Take what is too much from the widest column that may be cut, again and again. */
-static void shrink(const struct table *table, size_t *widths, size_t limit)
+/* Columns of the terminal that the table takes; a column of width 0 is not shown. */
+static size_t total_width(const size_t *widths, size_t n)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += widths[i] ? widths[i] + (total ? GAP : 0) : 0;
+    return total;
+}
+
+static void leave_out(const struct table *table, size_t *widths, size_t limit)
 {
     size_t n = table->columns.len;
-    size_t total = (n - 1) * GAP;
+    for (size_t i = n; i-- > 0 && total_width(widths, n) > limit;)
+        if (table->columns.at[i].how & COLUMN_OPTIONAL)
+            widths[i] = 0;
+}
+
+/* What each column keeps when it is cut: those that may, a bit of their cells; the others, their
+ * cells and a bit of the title. */
+static size_t *least_widths(const struct table *table)
+{
+    size_t n = table->columns.len;
+    size_t *least = xcalloc(n, sizeof(*least));
 
     for (size_t i = 0; i < n; i++)
-        total += widths[i];
-    while (total > limit) {
+        least[i] = TITLE_MIN;
+    for (size_t i = 0; i < table->cells.len; i++)
+        least[i % n] = MAX(least[i % n], text_width(table->cells.at[i].text));
+    for (size_t i = 0; i < n; i++)
+        if (table->columns.at[i].how & COLUMN_SHRINK)
+            least[i] = SHRINK_MIN;
+    return least;
+}
+
+/* Take what is too much from the widest column of that kind, again and again. */
+static void shrink(const struct table *table, size_t *widths, int how, size_t limit)
+{
+    size_t n = table->columns.len, total = total_width(widths, n);
+    autofree(mem) size_t *least = least_widths(table);
+
+    for (; total > limit; total--) {
         size_t widest = n;
         for (size_t i = 0; i < n; i++)
-            if (table->columns.at[i].how & COLUMN_SHRINK && widths[i] > SHRINK_MIN &&
+            if ((table->columns.at[i].how & COLUMN_SHRINK) == how && widths[i] > least[i] &&
                 (widest == n || widths[i] > widths[widest]))
                 widest = i;
         if (widest == n)
             return;
         widths[widest]--;
-        total--;
     }
+}
+
+/* Bring it to the width of the terminal, by what hurts least first. */
+static void fit(const struct table *table, size_t *widths, size_t limit)
+{
+    leave_out(table, widths, limit);
+    shrink(table, widths, COLUMN_SHRINK, limit);
+    shrink(table, widths, 0, limit);
 }
 
 static void print_cell(FILE *to, const struct table_cell *cell, const struct table_column *column,
@@ -135,9 +175,9 @@ static void print_cell(FILE *to, const struct table_cell *cell, const struct tab
 
 /* The last cell of a row that is not empty: nothing is printed after it, so no line ends in
  * spaces. */
-static size_t row_end(const struct table_cell *row, size_t n)
+static size_t row_end(const struct table_cell *row, const size_t *widths, size_t n)
 {
-    while (n > 1 && !row[n - 1].text[0])
+    while (n > 1 && (!row[n - 1].text[0] || !widths[n - 1]))
         n--;
     return n;
 }
@@ -145,9 +185,10 @@ static size_t row_end(const struct table_cell *row, size_t n)
 static void print_row(const struct table *table, const struct table_cell *row, const size_t *widths,
                       FILE *to, bool colour)
 {
-    size_t end = row_end(row, table->columns.len);
+    size_t end = row_end(row, widths, table->columns.len);
     for (size_t i = 0; i < end; i++)
-        print_cell(to, &row[i], &table->columns.at[i], widths[i], i + 1 == end, colour);
+        if (widths[i] || !(table->columns.at[i].how & COLUMN_OPTIONAL))
+            print_cell(to, &row[i], &table->columns.at[i], widths[i], i + 1 == end, colour);
     fputc('\n', to);
 }
 
@@ -171,7 +212,7 @@ void table_print(const struct table *table, FILE *to, bool colour, int width)
     autofree(mem) size_t *widths = measure(table);
 
     if (width > 0)
-        shrink(table, widths, (size_t)width);
+        fit(table, widths, (size_t)width);
     print_head(table, widths, to, colour);
     for (size_t i = 0; i + n <= table->cells.len; i += n)
         print_row(table, &table->cells.at[i], widths, to, colour);

@@ -9,7 +9,12 @@
 #include "base/str.h"
 
 enum colour { PLAIN, DIM, BOLD, GREEN, YELLOW, RED, CYAN };
-enum column { COLUMN_LEFT = 0, COLUMN_RIGHT = 1, COLUMN_SHRINK = 2 /* may be cut; bits */ };
+enum column { /* bits */
+    COLUMN_LEFT = 0,
+    COLUMN_RIGHT = 1,
+    COLUMN_SHRINK = 2,   /* may be cut */
+    COLUMN_OPTIONAL = 4, /* left out where the terminal is too narrow, the last one first */
+};
 
 struct table_column {
     char *title;

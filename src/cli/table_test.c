@@ -57,6 +57,33 @@ TEST(a_narrow_terminal_cuts_the_columns_that_may_be_cut)
     table_release(&table);
 }
 
+/* 10 + 2 + 8 + 2 + 16 columns */
+static void fill_optional(struct table *table)
+{
+    table_column(table, "experiment", COLUMN_RIGHT);
+    table_column(table, "done", COLUMN_RIGHT);
+    table_column(table, "started", COLUMN_OPTIONAL);
+    table_add(table, PLAIN, "7");
+    table_add(table, PLAIN, "12345678");
+    table_add(table, PLAIN, "2026-11-15 23:15");
+}
+
+TEST(a_narrow_terminal_leaves_out_what_is_optional_then_cuts_titles)
+{
+    struct table table = TABLE_INIT;
+    fill_optional(&table);
+    autofree(mem) char *whole = printed(&table, false, 38);
+    autofree(mem) char *narrow = printed(&table, false, 37);
+    autofree(mem) char *narrower = printed(&table, false, 16);
+    assert_string_equal(whole, "experiment      done  started\n"
+                               "         7  12345678  2026-11-15 23:15\n");
+    assert_string_equal(narrow, "experiment      done\n"
+                                "         7  12345678\n");
+    assert_string_equal(narrower, "exper…      done\n"
+                                  "     7  12345678\n");
+    table_release(&table);
+}
+
 TEST(colours_are_there_only_when_wanted)
 {
     struct table table = TABLE_INIT;

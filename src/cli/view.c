@@ -181,7 +181,7 @@ void view_say_cut(struct view *view, const char *line)
     }
     read_size(view, &columns, &rows);
     str_add_printable(&clean, line, strlen(line));
-    str_add_fitted(&cut, clean.s, columns);
+    str_add_fitted(&cut, clean.s, columns - (columns > 1)); /* as the picture */
     view_say(view, cut.s);
 }
 

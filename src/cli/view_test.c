@@ -323,6 +323,22 @@ TEST(said_lines_longer_than_the_terminal_wrap_whole)
     bench_release(&bench);
 }
 
+TEST(lines_that_may_be_cut_take_one_row_of_the_terminal)
+{
+    struct bench bench;
+    char line[201] = "";
+    autorelease(str) struct str expected = STR_INIT;
+
+    memset(line, 'x', 200);
+    str_addf(&expected, "%.78s…\nshort\n%s", line, picture_80);
+    bench_init(&bench, 80, 24, false);
+    update(&bench, 2, 40);
+    view_say_cut(bench.view, line);
+    view_say_cut(bench.view, "short");
+    check_screen(&bench, expected.s);
+    bench_release(&bench);
+}
+
 TEST(control_characters_of_programs_do_not_reach_the_terminal)
 {
     struct bench bench;
@@ -512,6 +528,9 @@ TEST(a_terminal_that_is_gone_is_forgotten)
 
 TEST(a_pipe_gets_plain_lines_and_seldom_a_status)
 {
+    static const char long_line[] =
+        "trial 3.5 completed after 1s: 0.9  learning_rate=0.00046788 "
+        "optimizer_momentum_decay=0.64727 batch_size=256 number_of_layers=3";
     int ends[2];
     char bytes[4096] = "";
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
@@ -522,6 +541,7 @@ TEST(a_pipe_gets_plain_lines_and_seldom_a_status)
         json_decref(doc);
     }
     view_say(view, "trial 3.4 failed\n    exit 1");
+    view_say_cut(view, long_line);
     view_clear(view);
     view_free(view);
     close(ends[1]);
@@ -530,7 +550,9 @@ TEST(a_pipe_gets_plain_lines_and_seldom_a_status)
     assert_string_equal(bytes,
                         "fashion: 16 of 64 trials ended, 1 failed, 2 running, best 0.93 in 3.7\n"
                         "fashion: 16 of 64 trials ended, 1 failed, 2 running, best 0.93 in 3.7\n"
-                        "trial 3.4 failed\n    exit 1\n");
+                        "trial 3.4 failed\n    exit 1\n"
+                        "trial 3.5 completed after 1s: 0.9  learning_rate=0.00046788 "
+                        "optimizer_momentum_decay=0.64727 batch_size=256 number_of_layers=3\n");
 }
 
 TEST(a_pipe_that_nobody_reads_does_not_hold_the_program)
@@ -606,6 +628,23 @@ static void check_event(const char *event, const char *expected)
     assert_int_equal(view_event_line(doc, &line), *expected != '\0');
     assert_string_equal(line.s, expected);
     json_decref(doc);
+}
+
+static bool may_cut(const char *event)
+{
+    json_t *doc = document(event);
+    bool may = view_event_may_cut(doc);
+    json_decref(doc);
+    return may;
+}
+
+TEST(failures_and_notices_are_never_cut)
+{
+    assert_true(may_cut("{\"event\":\"trial_ended\",\"state\":\"completed\"}"));
+    assert_true(may_cut("{\"event\":\"trial_ended\",\"state\":\"stopped\"}"));
+    assert_false(may_cut("{\"event\":\"trial_ended\",\"state\":\"failed\"}"));
+    assert_false(may_cut("{\"event\":\"notice\",\"text\":\"x\"}"));
+    assert_false(may_cut("{}"));
 }
 
 TEST(events_are_told_in_a_line)

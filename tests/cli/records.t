@@ -44,10 +44,27 @@ experiment   1 quad
 state        finished
 trials       2 completed, 1 failed
 objective    minimize loss
+best         0.2 in trial 1.2
+             b=2
+command      sh -c 'echo "epoch 1 loss=0.9"; echo "epoch 2 loss=0.{b}"; echo oops >&2; [ {b} != 3 ]'
 ...
+failed trials
+1.3  the program ended with an error
+  exit status 1
+  oops
+
 best trials
-1.2          0.2        b=2
-1.1          0.4        b=4
+trial  loss  parameters
+  1.2   0.2  b=2
+  1.1   0.4  b=4
+
+environment
+...
+command      hone run [..]
+...
+last events
+...
+  [..]  trial 1.3 failed after [..]
 ...
 $ hone show quad.3
 trial        1.3 of quad

@@ -54,7 +54,7 @@ bye
 $ hone show second | head -3
 experiment   2 second
 state        stopped: stopped by the user
-trials       1 stopped
+trials       1 stopped of 3
 # marks also work while nothing runs
 $ hone tag second bad; hone note second 'not good'; hone star second; hone ls --json | grep -o '"starred":[^,]*,"tags":[^]]*],"note":"[^"]*"'
 2 tagged

@@ -46,7 +46,7 @@ next: hone ls 3 · hone show 3.2 · hone export 3 --csv
 $ hone show last.1 | head -3
 trial        3.1 of diverge
 state        failed: a metric became NaN or infinite
-started      [..] to [..], ran [..]
+started      [..], ran [..]
 # elsewhere it is kept and marked
 $ hone show last.2 | grep -e ^state -e ^loss -e ^aux
 state        completed

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * show_experiment.c — hone show of an experiment: how it stands and why, its best trials, what
+ * mattered, and what the trials said that failed.
+ */
+#include "base/clock.h"
+#include "base/shell.h"
+#include "cli/mattered.h"
+#include "cli/show.h"
+
+#include <math.h>
+
+#define BEST_SHOWN     5
+#define FAILURES_SHOWN 3
+
+/* ---- the head ---- */
+
+/* A reason that only repeats the state is not said; one line of error is the better reason. */
+static void show_state(const struct show *show)
+{
+    const struct experiment *e = &show->target->experiment.experiment;
+    enum experiment_state state = shown_state(e, show->engine);
+    const char *name = experiment_state_name(state), *why = "";
+
+    if (e->error && !strchr(e->error, '\n'))
+        why = e->error;
+    else if (e->reason && !str_eq(reason_name(e->reason), name))
+        why = reason_help(e->reason);
+    show_line(show, "state", experiment_colour(state), "%s%s%s", name, *why ? ": " : "", why);
+    if (state == EXPERIMENT_INTERRUPTED)
+        show_line(show, "", PLAIN, "'hone resume %lld' goes on with it", (long long)e->id);
+}
+
+static void show_counts(const struct show *show)
+{
+    const int64_t *counts = show->target->experiment.counts;
+    autorelease(str) struct str text = STR_INIT;
+    int64_t made = 0, planned = show->target->spec.trials;
+
+    for (int i = 0; i < TRIAL_STATES; i++) {
+        made += counts[i];
+        if (counts[i])
+            str_addf(&text, "%s%lld %s", text.len ? ", " : "", (long long)counts[i],
+                     trial_state_name((enum trial_state)i));
+    }
+    if (made == 0)
+        str_add(&text, "none yet");
+    if (planned > made && !show->target->experiment.experiment.rerun_of_experiment)
+        str_addf(&text, "%s of %lld", made ? "" : ",", (long long)planned);
+    show_line(show, "trials", PLAIN, "%s", text.s);
+}
+
+static void show_objective(const struct show *show)
+{
+    const struct objective *objective = &show->target->spec.objective;
+    autorelease(str) struct str text = STR_INIT;
+
+    if (!objective->metric)
+        return;
+    str_addf(&text, "%s %s", objective->goal == GOAL_MAXIMIZE ? "maximize" : "minimize",
+             objective->metric);
+    if (!isnan(objective->target)) {
+        str_add(&text, " until ");
+        str_add_number(&text, objective->target);
+    }
+    show_line(show, "objective", PLAIN, "%s", text.s);
+}
+
+static int on_first(const struct trial_row *row, void *arg)
+{
+    const struct show *show = arg;
+    autorelease(str) struct str words = STR_INIT, value = STR_INIT;
+
+    space_words(&show->target->spec.space, row->trial.point, &words);
+    str_add_number(&value, row->trial.value);
+    show_line(show, "best", GREEN, "%s in trial %lld.%lld", value.s,
+              (long long)row->trial.experiment, (long long)row->trial.number);
+    if (words.len)
+        show_line(show, "", PLAIN, "%s", words.s);
+    return 1;
+}
+
+static void show_command(const struct show *show)
+{
+    const struct spec *spec = &show->target->spec;
+    autorelease(str) struct str text = STR_INIT;
+
+    for (size_t i = 0; i < spec->command.len; i++) {
+        str_add(&text, i ? " " : "");
+        shell_quote(spec->command.at[i], &text);
+    }
+    show_line(show, "command", PLAIN, "%s", text.s);
+    if (spec->dir)
+        show_line(show, "folder", PLAIN, "%s", spec->dir);
+}
+
+static void show_head_lines(const struct show *show)
+{
+    const struct experiment_row *row = &show->target->experiment;
+    const struct experiment *e = &row->experiment;
+    struct trial_query first = {.experiment = e->id, .number = row->best_trial, .limit = 1};
+
+    show_line(show, "experiment", BOLD, "%lld %s", (long long)e->id, e->name);
+    if (show->target->spec.description)
+        show_line(show, "", PLAIN, "%s", show->target->spec.description);
+    show_state(show);
+    if (e->rerun_of_experiment)
+        show_line(show, "rerun of", PLAIN, "%lld.%lld", (long long)e->rerun_of_experiment,
+                  (long long)e->rerun_of_trial);
+    show_counts(show);
+    show_objective(show);
+    if (show->target->spec.objective.metric && row->best_trial)
+        store_trials(show->store, &first, on_first, (void *)show, NULL);
+    show_command(show);
+    show_times(show, e->created_us, e->ended_us, e->run_us);
+    if (e->code)
+        show_line(show, "code", PLAIN, "%.12s%s", e->code,
+                  show->target->spec.code_isolate ? ", run from its record" : "");
+    show_marks(show, row->starred, row->note, row->tags.at, row->tags.len);
+}
+
+/* ---- trials ---- */
+
+struct best_table {
+    const struct space *space;
+    struct table table;
+};
+
+static int on_best(const struct trial_row *row, void *arg)
+{
+    struct best_table *best = arg;
+    autorelease(str) struct str words = STR_INIT;
+
+    space_words(best->space, row->trial.point, &words);
+    table_addf(&best->table, PLAIN, "%lld.%lld", (long long)row->trial.experiment,
+               (long long)row->trial.number);
+    table_number(&best->table, PLAIN, row->trial.value);
+    table_add(&best->table, PLAIN, words.s);
+    return 0;
+}
+
+static void show_best(const struct show *show)
+{
+    const struct spec *spec = &show->target->spec;
+    struct best_table best = {.space = &spec->space};
+    struct trial_query query = {.experiment = show->target->experiment.experiment.id,
+                                .order = ORDER_BEST,
+                                .goal = spec->objective.goal,
+                                .limit = BEST_SHOWN};
+
+    if (!spec->objective.metric || show->target->experiment.counts[TRIAL_COMPLETED] < 2)
+        return;
+    table_column(&best.table, "trial", COLUMN_RIGHT);
+    table_column(&best.table, spec->objective.metric, COLUMN_RIGHT);
+    table_column(&best.table, "parameters", COLUMN_SHRINK);
+    store_trials(show->store, &query, on_best, &best, NULL);
+    show_head(show, "best trials");
+    table_print(&best.table, stdout, show->call->colour, terminal_width());
+    table_release(&best.table);
+}
+
+struct failures {
+    const struct show *show;
+    int64_t left;
+};
+
+static int on_failure(const struct trial_row *row, void *arg)
+{
+    struct failures *failures = arg;
+    const struct trial *trial = &row->trial;
+
+    if (trial->state != TRIAL_FAILED)
+        return 0;
+    autofree(mem) char *error = trial_error(failures->show->store, trial);
+    printf("%lld.%lld  %s\n", (long long)trial->experiment, (long long)trial->number,
+           reason_help(trial->reason));
+    if (error)
+        show_block(error);
+    return --failures->left == 0;
+}
+
+/* The newest ones: of many they are most often the same. */
+static void show_failures(const struct show *show)
+{
+    const struct experiment_row *row = &show->target->experiment;
+    struct trial_query query = {.experiment = row->experiment.id, .order = ORDER_NEWEST};
+    struct failures failures = {show, FAILURES_SHOWN};
+
+    if (row->counts[TRIAL_FAILED] == 0)
+        return;
+    show_head(show, row->counts[TRIAL_FAILED] > FAILURES_SHOWN ? "failed trials, the newest"
+                                                               : "failed trials");
+    store_trials(show->store, &query, on_failure, &failures, NULL);
+}
+
+void show_experiment(const struct show *show)
+{
+    const struct experiment *e = &show->target->experiment.experiment;
+
+    show_head_lines(show);
+    if (e->error && strchr(e->error, '\n')) {
+        show_head(show, "error");
+        show_block(e->error);
+    }
+    show_failures(show);
+    show_best(show);
+    mattered_print(show->store, show->target, show->call->colour);
+    show_environment(show);
+    show_events(show);
+}
+
+/* ---- JSON ---- */
+
+static void put_json(struct json_out *out, const char *key, const char *json)
+{
+    json_put_raw(out, key, json ? json : "null");
+}
+
+void show_experiment_json(const struct show *show)
+{
+    const struct experiment_row *row = &show->target->experiment;
+    autofree(mem) char *params = trial_params(show->store, row->experiment.id, row->best_trial);
+    autorelease(str) struct str text = STR_INIT;
+    struct json_out out = JSON_OUT(&text);
+
+    output_experiment(&out, row, show->engine, params,
+                      count_attempts(show->store, row->experiment.id), true);
+    json_put_text(&out, "code", row->experiment.code);
+    put_json(&out, "environment", row->experiment.environment);
+    put_json(&out, "spec", row->experiment.spec_json);
+    json_end_object(&out);
+    output_line(&text);
+}
