@@ -10,11 +10,12 @@
 
 #include <errno.h>
 
+/* The reason goes with the row, so that an engine that takes over ends it too. */
 void run_close(struct run *run, enum experiment_state state, enum reason reason)
 {
     run->closing = true;
     run->end_state = state;
-    run->end_reason = reason;
+    run->end_reason = run->experiment.reason = reason;
     run->dirty = true;
 }
 
@@ -36,18 +37,22 @@ static void send_stop(struct live *live, struct now now)
         (struct effect){.kind = EFFECT_STOP, .id = live->attempt.id, .kill = live->killing});
 }
 
+/* Kept with the attempt, so that an engine that adopts it knows why it ends. */
+static void set_asked(struct live *live, enum reason why)
+{
+    live->asked = live->attempt.reason = why;
+    txn_put_attempt(live->run->engine->tick->txn, &live->attempt);
+}
+
 void live_ask(struct live *live, enum reason why, bool kill, struct now now)
 {
     bool first = live->asked == REASON_NONE;
 
+    /* An interrupted trial is run again, one that diverged is not, whichever came first. */
+    if (first || (why == REASON_DIVERGED && live->asked == REASON_INTERRUPTED))
+        set_asked(live, why);
     if (!first && (live->killing || !kill))
         return;
-    if (first) {
-        live->asked = why;
-        /* Kept with the attempt, so that an engine that adopts it knows why it ends. */
-        live->attempt.reason = why;
-        txn_put_attempt(live->run->engine->tick->txn, &live->attempt);
-    }
     live->killing = kill;
     if (first)
         send_control(live);
