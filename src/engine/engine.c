@@ -63,6 +63,7 @@ void engine_free(struct engine *engine)
     vec_foreach (run, &engine->runs)
         run_free(*run);
     vec_release(&engine->runs);
+    vec_release(&engine->ending);
     map_release(&engine->live);
     tick_free(engine->tick);
     machine_release(&engine->machine);
@@ -291,6 +292,8 @@ void engine_committed(struct engine *engine, struct tick *tick)
 {
     vec_foreach (effect, &tick->effects)
         effect_apply(engine, effect);
+    for (size_t i = 0; i < tick->ended.len; i++)
+        vec_remove(&engine->ending, 0); /* ticks are committed in order */
     tick_free(tick);
 }
 

@@ -4,6 +4,7 @@
  * noted, events are given by hand, time is a number.
  */
 #include "base/clock.h"
+#include "base/fs.h"
 #include "engine/engine.h"
 #include "spec/parse.h"
 #include "tests/test.h"
@@ -23,6 +24,7 @@ static struct {
     struct store *store;
     struct machine machine;
     int64_t now_us;
+    const char *home; /* NULL: none is needed */
     VEC(struct sent) sent;
     VEC(char *) events;
     struct err err;
@@ -53,7 +55,7 @@ static void on_event(int64_t experiment, const char *json, void *arg)
 
 static void come_up(bool go_on)
 {
-    t.engine = engine_new(&(struct engine_options){.home = "/nowhere",
+    t.engine = engine_new(&(struct engine_options){.home = t.home ? t.home : "/nowhere",
                                                    .home_id = "0123456789abcdef",
                                                    .machine = &t.machine,
                                                    .seed = 1,
@@ -403,6 +405,188 @@ TEST(an_engine_that_comes_up_adopts_what_runs)
     /* Nobody asked to go on with it. */
     assert_non_null(strstr(last_event(), "\"state\":\"interrupted\""));
     assert_int_equal(trial(id, 2)->state, TRIAL_COMPLETED);
+    tear_down();
+}
+
+/* The engine is killed, and another one takes over. */
+static void take_over(void)
+{
+    t.now_us += US_PER_S; /* time for what waits to be saved */
+    turn();
+    engine_free(t.engine);
+    forget_sent();
+    memset(samples_told, 0, sizeof(samples_told)); /* files are read anew */
+    come_up(true);
+    turn();
+}
+
+TEST(a_stop_that_was_acknowledged_outlives_the_engine)
+{
+    set_up(2, 0);
+    int64_t id = submit(SPEC(""));
+    started(1);
+    started(2);
+    engine_stop(t.engine, id, STOP_DRAIN, now(), NULL);
+    turn();
+    take_over();
+    report(1, 1, 0.5);
+    ended(1, REASON_NONE, 0);
+    report(2, 1, 0.5);
+    ended(2, REASON_NONE, 0);
+    assert_int_equal(count(COMMAND_START), 0);
+    assert_non_null(strstr(last_event(), "\"state\":\"stopped\""));
+    tear_down();
+}
+
+TEST(an_interruption_outlives_the_engine)
+{
+    set_up(2, 0);
+    int64_t id = submit(SPEC(""));
+    started(1);
+    started(2);
+    engine_stop(t.engine, id, STOP_INTERRUPT, now(), NULL);
+    turn();
+    take_over();
+    ended(1, REASON_CANCELLED, -1);
+    ended(2, REASON_CANCELLED, -1);
+    assert_int_equal(count(COMMAND_START), 0);
+    assert_non_null(strstr(last_event(), "\"state\":\"interrupted\""));
+    assert_ok(engine_resume(t.engine, t.store, id, now(), &t.err), &t.err);
+    turn();
+    assert_int_equal(count(COMMAND_START), 2);
+    tear_down();
+}
+
+TEST(who_reached_the_target_is_known_to_the_next_engine)
+{
+    set_up(2, 0);
+    int64_t id = submit("{\"name\":\"t\",\"command\":\"true\",\"code\":\"none\",\"params\":{\"x\":"
+                        "[1,2,3]},\"objective\":{\"metric\":\"loss\",\"target\":0.1},"
+                        "\"search\":{\"algorithm\":\"grid\"}}");
+    started(1);
+    started(2);
+    report(1, 1, 0.05);
+    take_over();
+    report(1, 1, 0.05);
+    ended(1, REASON_CANCELLED, -1);
+    ended(2, REASON_CANCELLED, -1);
+    assert_int_equal(count(COMMAND_START), 0);
+    assert_int_equal(trial(id, 1)->state, TRIAL_COMPLETED);
+    assert_int_equal(trial(id, 2)->state, TRIAL_STOPPED);
+    assert_non_null(strstr(last_event(), "\"state\":\"finished\",\"reason\":\"target\""));
+    tear_down();
+}
+
+TEST(an_experiment_that_no_longer_fits_the_machine_says_so)
+{
+    set_up(4, 0);
+    int64_t id = submit(SPEC(",\"resources\":{\"cpus\":2}"));
+    started(1);
+    started(2);
+    t.machine.cpus = 1;
+    take_over();
+    report(1, 1, 0.5);
+    ended(1, REASON_NONE, 0);
+    report(2, 1, 0.5);
+    ended(2, REASON_NONE, 0);
+    assert_non_null(strstr(last_event(), "\"state\":\"interrupted\""));
+    assert_non_null(strstr(last_event(), "a trial takes 2 cpus"));
+    t.machine.cpus = 4;
+    take_over();
+    assert_ok(engine_resume(t.engine, t.store, id, now(), &t.err), &t.err);
+    turn();
+    assert_int_equal(count(COMMAND_START), 2);
+    tear_down();
+}
+
+/* Put a spec that cannot be read into an experiment's row. */
+static void break_spec(int64_t id)
+{
+    struct experiment_row row = {0};
+    autofree(mem) char *ref = xasprintf("%lld", (long long)id);
+    autofree(txn) struct txn *txn = txn_new();
+    assert_ok(store_find_experiment(t.store, ref, true, &row, &t.err), &t.err);
+    free(row.experiment.spec_json);
+    row.experiment.spec_json = xstrdup("{\"command\":[],\"nonsense\":1}");
+    txn_put_experiment(txn, &row.experiment);
+    assert_ok(store_apply(t.store, txn, &t.err), &t.err);
+    experiment_row_release(&row);
+}
+
+TEST(an_experiment_that_cannot_be_read_does_not_hold_up_the_others)
+{
+    set_up(2, 0);
+    int64_t broken = submit(SPEC("")), sound = submit(SPEC(""));
+    break_spec(broken);
+    take_over();
+    assert_false(engine_has(t.engine, broken));
+    assert_true(engine_has(t.engine, sound));
+    assert_non_null(strstr(t.events.at[t.events.len - 1], "\"event\":\"trial_started\""));
+    assert_true(engine_resume(t.engine, t.store, broken, now(), &t.err) < 0);
+    assert_non_null(strstr(err_text(&t.err), "cannot be loaded"));
+    turn();
+    assert_false(engine_has(t.engine, broken));
+    tear_down();
+}
+
+TEST(what_ends_in_a_tick_that_is_not_committed_cannot_be_resumed_yet)
+{
+    set_up(1, 0);
+    int64_t id = submit(SPEC(""));
+    engine_stop(t.engine, id, STOP_INTERRUPT, now(), NULL);
+    turn();
+    struct agent_event event = {
+        .kind = EVENT_ENDED, .attempt = 1, .ending = {.reason = REASON_CANCELLED}};
+    engine_on_event(t.engine, &event, now());
+    struct tick *tick = engine_tick(t.engine, now());
+    assert_int_equal(engine_resume(t.engine, t.store, id, now(), &t.err), -EBUSY);
+    assert_ok(store_apply(t.store, tick_txn(tick), &t.err), &t.err);
+    engine_committed(t.engine, tick);
+    assert_ok(engine_resume(t.engine, t.store, id, now(), &t.err), &t.err);
+    turn();
+    tear_down();
+}
+
+TEST(an_adopted_trial_is_not_pruned_for_its_past)
+{
+    set_up(2, 0);
+    submit(SPEC_SEARCH(",\"stop\":\"median\"", ""));
+    started(1);
+    for (int step = 1; step <= 4; step++)
+        report(1, step, 5.0); /* poor at first, but nobody knows better yet */
+    report(1, 20, 0.001);
+    for (int64_t attempt = 2; attempt <= 7; attempt++) {
+        for (int step = 1; step <= 10; step++)
+            report(attempt, step, 1.0 / step);
+        ended(attempt, REASON_NONE, 0);
+    }
+    take_over();
+    for (int step = 1; step <= 4; step++)
+        report(1, step, 5.0);
+    report(1, 20, 0.001);
+    assert_int_equal(count(COMMAND_STOP), 0);
+    tear_down();
+}
+
+TEST(a_checkpoint_counts_as_new_though_its_program_was_silent)
+{
+    char home[] = "/tmp/hone-engine-XXXXXX";
+    set_up(1, 0);
+    engine_free(t.engine);
+    t.home = mkdtemp(home);
+    come_up(true);
+    int64_t id = submit(SPEC(",\"limits\":{\"retries\":0}"));
+    started(1);
+    autofree(mem) char *dir = checkpoint_dir(home, id, 1);
+    autofree(mem) char *checkpoint = xasprintf("%s/1-10", dir);
+    assert_ok(fs_make_dirs(checkpoint, 0700, &t.err), &t.err);
+    t.now_us += 61 * US_PER_S; /* so long that the agent is asked again */
+    turn();
+    assert_int_equal(count(COMMAND_ADOPT), 1);
+    ended(1, REASON_EXIT, 85);
+    assert_int_equal(trial(id, 1)->attempts, 2);
+    assert_int_equal(trial(id, 1)->retries, 0);
+    fs_remove_tree(home, NULL);
     tear_down();
 }
 

@@ -24,6 +24,7 @@
 #define SAVE_START_US     (US_PER_S / 5)  /* a start is saved alone after this */
 #define COUNT_TIME_US     (10 * US_PER_S) /* a kill forgets at most this much of limits.time */
 #define CURVE_MAX         4096            /* points of the objective kept a trial */
+#define CURVES_MAX        200             /* finished curves kept for early stopping */
 #define HOPELESS_FAILURES 20              /* so many failures and nothing else: give up */
 
 /* The objective over the steps of one trial, as the goal says (not turned around). */
@@ -44,14 +45,17 @@ struct live {
     int64_t heard_mono_us; /* last event from its agent */
     int64_t sent_mono_us;  /* last command that wants an answer; 0: none is awaited */
     int64_t saved_mono_us;
-    int64_t term_at_us; /* mono: when a request through the control page has had its time */
-    int64_t start_step; /* of the checkpoint it began from; -1: none */
-    enum reason asked;  /* why it is to end; REASON_NONE: it is not */
-    bool killing;       /* asked to end at once */
-    bool term_sent;     /* the keeper was asked, not only the control page */
-    bool sdk;           /* it has answered a generation: it looks at its control page */
-    bool obeyed;        /* it has answered after it was asked to end */
+    int64_t term_at_us;  /* mono: when a request through the control page has had its time */
+    int64_t start_step;  /* of the checkpoint it began from; -1: none */
+    int64_t judged_step; /* what an earlier engine saw of it is not judged again */
+    enum reason asked;   /* why it is to end; REASON_NONE: it is not */
+    bool killing;        /* asked to end at once */
+    bool term_sent;      /* the keeper was asked, not only the control page */
+    bool sdk;            /* it has answered a generation: it looks at its control page */
+    bool obeyed;         /* it has answered after it was asked to end */
     bool reached_target;
+    bool launched;   /* its START or ADOPT was sent by this engine */
+    bool curve_grew; /* since it was judged */
     bool objective_seen;
     bool dirty;         /* its trial or summaries have unsaved figures */
     bool start_unsaved; /* its row still says `starting` */
@@ -71,7 +75,7 @@ struct run {
     struct metrics_rules *rules;
     struct search *search; /* NULL: rerun of one point */
     const struct stop_ops *stop;
-    VEC(struct trial) trials;
+    VEC(struct trial) trials; /* of experiment 0: was removed, only its number is taken */
     VEC(struct waiting) waiting;
     VEC(struct live *) live;
     VEC(struct curve_data) finished_curves; /* of completed trials, for `stop`; minimised */
@@ -120,8 +124,9 @@ struct engine {
     struct machine machine;
     struct rng rng;
     VEC(struct run *) runs;
-    struct map live;   /* attempt id → struct live */
-    struct tick *tick; /* being collected; never NULL */
+    struct map live;     /* attempt id → struct live */
+    struct tick *tick;   /* being collected; never NULL */
+    VEC(int64_t) ending; /* experiments that have ended in ticks not committed yet */
     int64_t next_experiment, next_attempt;
 };
 
@@ -151,10 +156,12 @@ void plan(struct engine *engine, struct now now);
 /* A new trial in state queued; takes `point`. */
 struct trial *run_add_trial(struct run *run, double *point, struct now now);
 void run_count_time(struct run *run, struct now now);
+void run_announce_end(struct run *run, struct now now);
 struct live *live_new(struct run *run, const struct attempt *attempt, struct now now);
 /* launch.c: send START or ADOPT of a live attempt. */
 void launch_send(struct live *live, enum agent_command_kind kind);
-int64_t launch_checkpoint_step(const struct live *live);
+/* Is there a checkpoint that was not there when the attempt began? */
+bool launch_new_checkpoint(const struct live *live);
 /* on_stop.c */
 void run_close(struct run *run, enum experiment_state state, enum reason reason);
 void live_ask(struct live *live, enum reason why, bool kill, struct now now);

@@ -10,6 +10,7 @@
 #include "spec/parse.h"
 
 #include <math.h>
+#include <sys/stat.h>
 
 struct environment {
     VEC(char *) list; /* owned texts; NULL-terminated when done */
@@ -142,13 +143,19 @@ static void anchor_words(const struct spec *spec, struct command_line *line)
     }
 }
 
-int64_t launch_checkpoint_step(const struct live *live)
+/* Of one that an earlier engine started, the step it began from is not known: then the time tells,
+ * give or take a second. */
+bool launch_new_checkpoint(const struct live *live)
 {
     int64_t step = -1;
+    struct stat st;
     autofree(mem) char *dir =
         checkpoint_dir(live->run->engine->home, live->attempt.experiment, live->attempt.trial);
     autofree(mem) char *newest = checkpoint_newest(dir, &step);
-    return newest ? step : -1;
+
+    if (!newest || !live->adopted)
+        return newest && step > live->start_step;
+    return stat(newest, &st) == 0 && (st.st_mtim.tv_sec + 1) * US_PER_S >= live->attempt.started_us;
 }
 
 static void send_launch(struct live *live, enum agent_command_kind kind, struct launch *launch,
@@ -201,6 +208,7 @@ static void forget_figures(struct live *live, enum agent_command_kind kind)
         return;
     trial->value = trial->best = NAN;
     trial->last_step = trial->first_nan_step = STEP_NONE;
+    live->dirty = true;
 }
 
 void launch_send(struct live *live, enum agent_command_kind kind)
@@ -225,11 +233,12 @@ void launch_send(struct live *live, enum agent_command_kind kind)
         .grace_us = spec->grace_us,
         .pty = spec->pty,
     };
-    live->start_step = -1;
-    checkpoint = checkpoint_newest(checkpoints, &live->start_step);
-    if (!checkpoint) {
-        live->start_step = -1;
+    int64_t step = -1;
+    checkpoint = checkpoint_newest(checkpoints, &step);
+    if (!checkpoint)
         forget_figures(live, kind);
-    }
+    if (!live->launched) /* said again later, it has begun already */
+        live->start_step = checkpoint ? step : -1;
+    live->launched = true;
     send_launch(live, kind, &launch, checkpoint);
 }

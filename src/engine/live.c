@@ -71,7 +71,7 @@ static int64_t run_eta_us(const struct run *run, struct now now)
     if (!run->mean_run_us)
         return -1;
     int64_t left = run_total(run) - (int64_t)run->trials.len + (int64_t)run->waiting.len;
-    int64_t work_us = left * run->mean_run_us;
+    int64_t work_us = (int64_t)MIN((double)left * (double)run->mean_run_us, 1e18);
     vec_foreach (live, &run->live)
         work_us += MAX(0, run->mean_run_us - (now.mono_us - (*live)->started_mono_us));
     return work_us / MAX(1, (int64_t)run->live.len);

@@ -7,6 +7,7 @@
  * `running` is adopted: its keeper, its exit record or its loss is reported by the agent. So
  * nothing runs twice and nothing that ran is forgotten.
  */
+#include "base/log.h"
 #include "engine/internal.h"
 #include "series/series.h"
 #include "spec/parse.h"
@@ -14,15 +15,22 @@
 #include <errno.h>
 #include <math.h>
 
-#define CURVES_MAX 200 /* finished curves read back for early stopping */
+/* A trial that the user removed: its number and its place in the budget stay taken. */
+static void add_removed(struct run *run)
+{
+    struct trial removed = {.number = (int64_t)run->trials.len + 1, .state = TRIAL_STOPPED};
+    vec_push(&run->trials, removed);
+}
 
 static int load_trial(const struct trial_row *row, void *arg)
 {
     struct run *run = arg;
     struct trial trial = row->trial;
 
-    if (row->ndim != run->spec.space.n || trial.number != (int64_t)run->trials.len + 1)
+    if (row->ndim != run->spec.space.n || trial.number <= (int64_t)run->trials.len)
         return -EBADMSG;
+    while (trial.number > (int64_t)run->trials.len + 1)
+        add_removed(run);
     trial.point = xmemdup(row->trial.point, row->ndim * sizeof(double));
     vec_push(&run->trials, trial);
     run->counts[trial.state]++;
@@ -79,6 +87,7 @@ static int load_attempt(const struct attempt *row, void *arg)
     struct live *live = live_new(run, &attempt, context->now);
     live->adopted = true;
     live->asked = attempt.reason;
+    live->judged_step = run_trial(run, attempt.trial)->last_step;
     live->term_sent = attempt.reason != REASON_NONE;
     live->sent_mono_us = context->now.mono_us;
     live->started_mono_us -= MAX(0, context->now.wall_us - attempt.started_us);
@@ -122,6 +131,8 @@ static void load_curves(struct run *run)
 static void tell_all(struct run *run)
 {
     vec_foreach (trial, &run->trials) {
+        if (!trial->experiment)
+            continue;
         run_tell(run, trial);
         run_consider_best(run, trial);
     }
@@ -141,13 +152,64 @@ static int load_rows(struct run *run, struct store *store, struct now now, struc
     struct load_context context = {run, now};
     int r = store_trials(store, &query, load_trial, run, err);
 
+    if (r == -EBADMSG)
+        err_set(err, EBADMSG, "its trials do not fit its spec");
     if (r >= 0)
         r = load_search(run, err);
     if (r < 0)
         return r;
     tell_all(run);
     load_curves(run);
-    return store_attempts(store, run->experiment.id, 0, true, load_attempt, &context, err);
+    r = store_attempts(store, run->experiment.id, 0, true, load_attempt, &context, err);
+    return r == -EBADMSG ? err_set(err, EBADMSG, "its attempts do not fit its trials") : r;
+}
+
+/* It was already ending when its engine died. */
+static void load_closing(struct run *run)
+{
+    enum reason reason = run->experiment.reason;
+    enum experiment_state state = EXPERIMENT_FAILED;
+
+    if (run->experiment.state != EXPERIMENT_RUNNING || reason == REASON_NONE)
+        return;
+    if (reason == REASON_TARGET || reason == REASON_TIMEOUT)
+        state = EXPERIMENT_FINISHED;
+    else if (reason == REASON_CANCELLED)
+        state = EXPERIMENT_STOPPED;
+    else if (reason == REASON_INTERRUPTED)
+        state = EXPERIMENT_INTERRUPTED;
+    run_close(run, state, reason);
+}
+
+static int load_parts(struct run *run, struct store *store, struct now now, struct err *err)
+{
+    const char *spec = run->experiment.spec_json;
+    int r = spec_parse(spec, strlen(spec), "stored spec", "/", NULL, &run->spec, NULL, err);
+
+    if (r >= 0)
+        r = run_prepare(run, err);
+    if (r >= 0)
+        r = load_rows(run, store, now, err);
+    if (r >= 0)
+        load_closing(run);
+    return r;
+}
+
+/* Out of memory again, with what it holds of the machine. */
+static void run_drop(struct run *run)
+{
+    struct engine *engine = run->engine;
+
+    vec_foreach (live, &run->live) {
+        machine_give(&engine->machine, &(*live)->grant);
+        map_remove(&engine->live, (uint64_t)(*live)->attempt.id);
+    }
+    for (size_t i = 0; i < engine->runs.len; i++)
+        if (engine->runs.at[i] == run) {
+            vec_remove(&engine->runs, i);
+            break;
+        }
+    run_free(run);
 }
 
 static int load_run(struct engine *engine, struct store *store, int64_t id, struct now now,
@@ -166,18 +228,13 @@ static int load_run(struct engine *engine, struct store *store, int64_t id, stru
     row.experiment = (struct experiment){0};
     experiment_row_release(&row);
     run->since_mono_us = now.mono_us;
-    r = spec_parse(run->experiment.spec_json, strlen(run->experiment.spec_json), "stored spec", "/",
-                   NULL, &run->spec, NULL, err);
-    if (r >= 0)
-        r = run_prepare(run, err);
-    if (r < 0) {
-        run_free(run);
-        return err_context(err, "experiment %lld cannot be loaded", (long long)id);
-    }
     vec_push(&engine->runs, run);
-    r = load_rows(run, store, now, err);
-    if (r < 0)
-        return err_context(err, "experiment %lld cannot be loaded", (long long)id);
+    r = load_parts(run, store, now, err);
+    if (r < 0) {
+        run_drop(run);
+        err_context(err, "experiment %lld cannot be loaded", (long long)id);
+        return r;
+    }
     *ret = run;
     return 0;
 }
@@ -194,6 +251,46 @@ static int note_running(const struct experiment_row *row, void *arg)
     return 0;
 }
 
+/* One whose records this version cannot read must not keep the others from going on: it becomes
+ * interrupted and says why. What it still runs goes on under its keepers. */
+static int set_aside(struct engine *engine, struct store *store, int64_t id, const char *why,
+                     struct now now, struct err *err)
+{
+    autofree(mem) char *ref = xasprintf("%lld", (long long)id);
+    struct experiment_row row = {0};
+    int r = store_find_experiment(store, ref, false, &row, err);
+
+    if (r < 0)
+        return r;
+    struct run run = {.engine = engine, .experiment = row.experiment};
+    memcpy(run.counts, row.counts, sizeof(run.counts));
+    run.experiment.state = EXPERIMENT_INTERRUPTED;
+    run.experiment.reason = REASON_INTERRUPTED;
+    run.experiment.error = xstrdup(why);
+    run_announce_end(&run, now);
+    txn_put_experiment(engine->tick->txn, &run.experiment);
+    log_error("%s", why);
+    free(run.experiment.error);
+    experiment_row_release(&row);
+    return 0;
+}
+
+static int load_left(struct engine *engine, struct store *store, int64_t id, bool go_on,
+                     struct now now, struct err *err)
+{
+    autorelease(err) struct err why = ERR_INIT;
+    struct run *run = NULL;
+    int r = load_run(engine, store, id, now, &run, &why);
+
+    if (r == -EIO || r == -ENOMEM || r == -EBUSY)
+        return err_set(err, -r, "%s", err_text(&why));
+    if (r < 0)
+        return set_aside(engine, store, id, err_text(&why), now, err);
+    if (!go_on && !run->closing)
+        run_close(run, EXPERIMENT_INTERRUPTED, REASON_INTERRUPTED);
+    return 0;
+}
+
 int engine_load(struct engine *engine, struct store *store, bool go_on, struct now now,
                 struct err *err)
 {
@@ -206,12 +303,8 @@ int engine_load(struct engine *engine, struct store *store, bool go_on, struct n
     engine->next_experiment = experiment + 1;
     engine->next_attempt = attempt + 1;
     r = store_experiments(store, 0, note_running, &list, err);
-    for (size_t i = list.ids.len; r >= 0 && i-- > 0;) {
-        struct run *run = NULL;
-        r = load_run(engine, store, list.ids.at[i], now, &run, err);
-        if (r >= 0 && !go_on)
-            run_close(run, EXPERIMENT_INTERRUPTED, REASON_INTERRUPTED);
-    }
+    for (size_t i = list.ids.len; r >= 0 && i-- > 0;)
+        r = load_left(engine, store, list.ids.at[i], go_on, now, err);
     vec_release(&list.ids);
     return r < 0 ? r : 0;
 }
@@ -242,17 +335,15 @@ int engine_resume(struct engine *engine, struct store *store, int64_t experiment
         return reopen(run, err);
     if (run)
         return err_set(err, EEXIST, "experiment %lld is running", (long long)experiment);
+    vec_foreach (ending, &engine->ending)
+        if (*ending == experiment) /* the database does not know yet */
+            return err_set(err, EBUSY, "experiment %lld is just ending: try again in a moment",
+                           (long long)experiment);
     int r = load_run(engine, store, experiment, now, &run, err);
     if (r < 0)
         return r;
     r = reopen(run, err);
-    if (r < 0) {
-        for (size_t i = 0; i < engine->runs.len; i++)
-            if (engine->runs.at[i] == run) {
-                vec_remove(&engine->runs, i);
-                break;
-            }
-        run_free(run);
-    }
+    if (r < 0)
+        run_drop(run);
     return r;
 }

@@ -30,7 +30,7 @@ static struct outcome judge(const struct live *live, const struct trial *trial,
         .code_listed = ending->reason == REASON_EXIT && code_listed(spec, ending->exit_status),
     };
     if (ending->exit_status == EXIT_CHECKPOINTED)
-        facts.new_checkpoint = launch_checkpoint_step(live) > live->start_step;
+        facts.new_checkpoint = launch_new_checkpoint(live);
     return outcome_of(&facts);
 }
 
@@ -130,6 +130,10 @@ void run_keep_curve(struct run *run, struct curve_data *curve)
         return;
     vec_foreach (value, &curve->values)
         *value *= run_sign(run);
+    if (run->finished_curves.len >= CURVES_MAX) {
+        curve_release(&run->finished_curves.at[0]);
+        vec_remove(&run->finished_curves, 0);
+    }
     vec_push(&run->finished_curves, *curve);
     *curve = (struct curve_data){0};
 }

@@ -74,13 +74,17 @@ bool metric_diverges(const struct run *run, const char *metric)
     return false;
 }
 
-static bool should_prune(const struct live *live)
+/* Judged by the newest point alone, once for all that came together: a trial that is read again
+ * by another engine would else be stopped for what it was long ago. */
+static bool should_prune(struct live *live)
 {
     const struct run *run = live->run;
     size_t n = live->curve.steps.len, m = run->finished_curves.len;
 
-    if (!run->stop || !run->stop->check || !n)
+    if (!run->stop || !run->stop->check || !n || !live->curve_grew ||
+        *vec_last(&live->curve.steps) <= live->judged_step)
         return false;
+    live->curve_grew = false;
     autofree(mem) double *mine = xmalloc(n * sizeof(*mine));
     autofree(mem) struct curve *finished = xcalloc(m, sizeof(*finished));
     for (size_t i = 0; i < n; i++)
@@ -120,12 +124,12 @@ static void on_objective(struct live *live, const struct agent_sample *sample, s
     curve_add(&live->curve, known_step(sample->step), sample->value);
     if (isnan(trial->best) || objective_better(objective, sample->value, trial->best))
         trial->best = sample->value;
-    if (live->asked != REASON_NONE)
+    live->curve_grew = true;
+    /* Asked for that reason by an engine that died: this one must see for itself who it was. */
+    if (live->asked != REASON_NONE && live->asked != REASON_TARGET)
         return;
     if (!isnan(objective->target) && !objective_better(objective, objective->target, sample->value))
         reach_target(live, now);
-    else if (should_prune(live))
-        live_ask(live, REASON_PRUNED, false, now);
 }
 
 static void on_sample(struct live *live, const struct agent_sample *sample, struct now now)
@@ -176,6 +180,8 @@ void on_samples(struct live *live, const struct agent_event *event, struct now n
     for (size_t i = skip; i < event->n_samples; i++)
         on_sample(live, &event->samples[i], now);
     live->samples_seen = MAX(live->samples_seen, event->first_sample + (int64_t)event->n_samples);
+    if (live->asked == REASON_NONE && should_prune(live))
+        live_ask(live, REASON_PRUNED, false, now);
 }
 
 void live_save(struct live *live, struct now now)

@@ -116,6 +116,7 @@ struct live *live_new(struct run *run, const struct attempt *attempt, struct now
     live->run = run;
     live->attempt = *attempt;
     live->start_step = -1;
+    live->judged_step = STEP_NONE;
     live->started_mono_us = live->heard_mono_us = live->saved_mono_us = now.mono_us;
     vec_push(&run->live, live);
     map_put(&run->engine->live, (uint64_t)attempt->id, live);
@@ -183,6 +184,20 @@ static void save_search(struct run *run)
     run->experiment.search_state_size = state.len;
 }
 
+/* The machine may have less than when the experiment was submitted: say so, do not wait for ever.
+ */
+static void close_if_too_large(struct run *run)
+{
+    struct demand demand = run_demand(run);
+    autorelease(err) struct err err = ERR_INIT;
+
+    if (run_wants(run) == 0 || machine_can(&run->engine->machine, &demand, &err) == 0)
+        return;
+    run_close(run, EXPERIMENT_INTERRUPTED, REASON_INTERRUPTED);
+    free(run->experiment.error);
+    run->experiment.error = xstrdup(err_text(&err));
+}
+
 static void start_what_fits(struct engine *engine, struct now now)
 {
     size_t n = engine->runs.len;
@@ -221,7 +236,7 @@ static bool run_is_over(const struct run *run)
     return !run->waiting.len && (run->exhausted || (int64_t)run->trials.len >= run->budget);
 }
 
-static void announce_end(struct run *run, struct now now)
+void run_announce_end(struct run *run, struct now now)
 {
     autorelease(str) struct str json = STR_INIT;
     struct json_out out = event_begin(&json, "finished", run, NULL);
@@ -286,15 +301,18 @@ static void end_run(struct run *run, struct now now)
     if (state != EXPERIMENT_INTERRUPTED)
         experiment->ended_us = now.wall_us;
     run_count_time(run, now);
-    announce_end(run, now);
+    run_announce_end(run, now);
     txn_put_experiment(run->engine->tick->txn, experiment);
     vec_push(&run->engine->tick->ended, run);
+    vec_push(&run->engine->ending, experiment->id);
 }
 
 void plan(struct engine *engine, struct now now)
 {
-    vec_foreach (run, &engine->runs)
+    vec_foreach (run, &engine->runs) {
         check_time(*run, now);
+        close_if_too_large(*run);
+    }
     start_what_fits(engine, now);
     for (size_t i = 0; i < engine->runs.len;)
         if (run_is_over(engine->runs.at[i])) {
