@@ -21,7 +21,9 @@
 
 #include "base/log.h"
 #include <errno.h>
+#include <signal.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---- commands in ---- */
@@ -61,8 +63,12 @@ static void on_stop(struct watch *watch, const struct agent_command *command)
     autorelease(err) struct err err = ERR_INIT;
     if (watch->phase != PHASE_RUNNING)
         return;
-    if (exec_stop(watch->dir, command->kill, command->grace_us, &err) < 0)
-        log_debug("%s", err_text(&err)); /* it has just ended: that is told anyway */
+    if (exec_stop(watch->dir, command->kill, command->grace_us, &err) == 0)
+        return;
+    /* It has just ended, and that is told anyway; or the program removed its own folder: then the
+     * keeper must hear it without. */
+    log_debug("%s", err_text(&err));
+    syscall(SYS_pidfd_send_signal, watch->pidfd, SIGTERM, NULL, 0);
 }
 
 static void on_control(struct watch *watch, const struct agent_command *command)

@@ -5,47 +5,67 @@
  * A seqlock: generation odd while the text changes. A reader takes the generation, copies, and
  * takes it again; equal and even means whole. The generation found is continued, whoever wrote it
  * (an odd one was left by a writer that died in the middle).
+ *
+ * Written by pwrite, not through a mapping as the program reads it: a program that truncates its
+ * own file would end us with SIGBUS. The kernel's page is the same, and calls come in order.
  */
 #include "exec/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-static uint64_t page_write(struct control_page *page, const char *json, size_t n)
+static int put(int fd, const void *bytes, size_t n, size_t at)
 {
-    uint64_t odd = __atomic_load_n(&page->generation, __ATOMIC_RELAXED) | 1;
+    ssize_t done = pwrite(fd, bytes, n, (off_t)at);
 
-    __atomic_store_n(&page->generation, odd, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    page->version = 1;
-    __atomic_store_n(&page->length, n, __ATOMIC_RELAXED);
-    memcpy(page->json, json, n);
-    __atomic_store_n(&page->generation, odd + 1, __ATOMIC_RELEASE);
-    return odd + 1;
+    if (done < 0)
+        return -errno;
+    return (size_t)done == n ? 0 : -EIO;
+}
+
+static int put_generation(int fd, uint64_t generation)
+{
+    return put(fd, &generation, sizeof(generation), offsetof(struct control_page, generation));
+}
+
+/* The generation is continued only by an even one: a page left odd is never read. */
+static int page_write(int fd, const char *json, size_t n, uint64_t *ret_generation)
+{
+    struct control_page page = {.version = 1, .length = n};
+    const size_t at = offsetof(struct control_page, generation);
+    int r;
+
+    if (pread(fd, &page.generation, sizeof(page.generation), (off_t)at) < 0)
+        return -errno;
+    page.generation |= 1;
+    r = put_generation(fd, page.generation);
+    if (r == 0)
+        r = put(fd, &page.version, sizeof(page.version), 0);
+    if (r == 0)
+        r = put(fd, &page.length, sizeof(page.length), offsetof(struct control_page, length));
+    if (r == 0)
+        r = put(fd, json, n, offsetof(struct control_page, json));
+    *ret_generation = page.generation + 1;
+    return r == 0 ? put_generation(fd, *ret_generation) : r;
 }
 
 int exec_control(const char *dir, const char *json, uint64_t *ret_generation, struct err *err)
 {
     autoclose int fd = state_open(dir, O_RDWR, err);
-    size_t n = strlen(json);
-    struct control_page *page;
+    size_t n = strlen(json), room = sizeof(((struct control_page *)0)->json);
     struct stat st;
 
     if (fd < 0)
         return fd;
-    if (n > sizeof(page->json))
+    if (n > room)
         return err_set(err, EMSGSIZE,
                        "the configuration of %zu bytes is too long for the control page, "
                        "which holds %zu",
-                       n, sizeof(page->json));
+                       n, room);
     if (fstat(fd, &st) < 0 || st.st_size < STATE_CONTROL_SIZE)
         return err_set(err, EINVAL, "%s/state is damaged: it is too short", dir);
-    page = mmap(NULL, STATE_CONTROL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (page == MAP_FAILED)
-        return err_errno(err, errno, "cannot map %s/state", dir);
-    *ret_generation = page_write(page, json, n);
-    munmap(page, STATE_CONTROL_SIZE);
-    return 0;
+    int r = page_write(fd, json, n, ret_generation);
+    return r < 0 ? err_errno(err, -r, "cannot write %s/state", dir) : 0;
 }

@@ -181,6 +181,28 @@ TEST(output_is_capped_while_the_program_runs)
     fixture_release(&f);
 }
 
+TEST(the_cap_holds_after_the_program_has_cut_its_output)
+{
+    struct fixture f;
+
+    fixture_init(&f, "seq -f %07.0f 0 800000; while [ ! -e $DIR/go ]; do sleep 0.01; done; "
+                     ": >/dev/stdout; seq -f %07.0f 0 400000");
+    f.launch.output_bytes = 256 << 10;
+    fixture_start(&f);
+    autofree(mem) char *path = xasprintf("%s/stdout", f.dir);
+    struct stat st;
+    wait_until(stat(path, &st) == 0 && st.st_size == 8 * 800001 &&
+               st.st_blocks * 512 <= (256 << 10) + 8192);
+    autofree(mem) char *go = xasprintf("%s/go", f.home);
+    close(open(go, O_CREAT | O_WRONLY, 0644));
+    assert_int_equal(fixture_wait(&f), KEEPER_DONE);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_size, 8 * 400001);
+    assert_true(st.st_blocks * 512 <= (256 << 10) + 8192);
+    assert_true(f.look.exit.dropped_stdout > 8 * 800001 - (512 << 10)); /* of both */
+    fixture_release(&f);
+}
+
 TEST(output_below_the_cap_is_whole)
 {
     struct fixture f;

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,17 +29,33 @@ static int look_once(int fd, struct attempt_look *ret)
     return 0;
 }
 
+/* The program has damaged its state file. The lock, which it cannot touch, names its holder. */
+static void keeper_from_lock(int fd, struct keeper_record *ret)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    if (fcntl(fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK || lock.l_pid <= 0)
+        return;
+    *ret = (struct keeper_record){.keeper_pid = lock.l_pid};
+    ret->keeper_start_ticks = process_start(lock.l_pid, NULL);
+    boot_id_read(ret->boot_id);
+    ret->magic = ret->keeper_start_ticks ? KEEPER_MAGIC : 0;
+}
+
 int exec_look(const char *dir, struct attempt_look *ret, struct err *err)
 {
     autoclose int fd = state_open(dir, O_RDONLY, err);
+    struct stat st;
 
     *ret = (struct attempt_look){.life = LIFE_NONE};
-    if (fd == -ENOENT) {
+    if (fd == -ENOENT || fd == -ELOOP || fd == -ENXIO) {
         err_release(err);
         return 0;
     }
     if (fd < 0)
         return fd;
+    if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) /* ours is gone: the program put it there */
+        return 0;
     for (int i = 0; i < LOOK_TRIES; i++) {
         int r = look_once(fd, ret);
         if (r < 0)
@@ -47,6 +64,8 @@ int exec_look(const char *dir, struct attempt_look *ret, struct err *err)
             break;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
+    if (ret->life == LIFE_ALIVE && !ret->keeper.magic)
+        keeper_from_lock(fd, &ret->keeper);
     return 0;
 }
 
@@ -102,6 +121,8 @@ int exec_stop(const char *dir, bool kill, int64_t grace_us, struct err *err)
     r = exec_watch(&look, &pidfd);
     if (r == 0 && syscall(SYS_pidfd_send_signal, pidfd, SIGUSR1, NULL, 0) < 0)
         r = -errno;
+    if (r == 0) /* whoever stopped it, it shall hear us */
+        syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, NULL, 0);
     if (r == -ESRCH) { /* gone meanwhile: fine if it left its record */
         r = exec_look(dir, &look, err);
         if (r == 0 && look.life != LIFE_ENDED)

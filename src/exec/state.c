@@ -49,7 +49,8 @@ void state_judge(const void *bytes, size_t n, bool locked, struct attempt_look *
 int state_open(const char *dir, int flags, struct err *err)
 {
     autofree(mem) char *path = xasprintf("%s/state", dir);
-    int fd = open(path, flags | O_CLOEXEC);
+    /* The program may have put something else there: a pipe must not make us wait. */
+    int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
     if (fd < 0)
         return err_errno(err, errno, "cannot open %s", path);

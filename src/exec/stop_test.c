@@ -206,6 +206,55 @@ TEST(a_stop_of_an_ended_attempt_is_no_error)
     fixture_release(&f);
 }
 
+TEST(a_program_that_empties_its_state_file_can_be_stopped)
+{
+    struct fixture f;
+    struct err err = ERR_INIT;
+
+    begin(&f, ": >attempts/7/state; touch $DIR/up; sleep 1000", true);
+    wait_until(fixture_has(&f, "up"));
+    /* The keeper may write its record once more, just after the birth. */
+    assert_ok(exec_look(f.dir, &f.look, &err), &err);
+    assert_int_equal(f.look.life, LIFE_ALIVE);
+    assert_int_equal(f.look.keeper.keeper_pid, f.pid);
+    assert_ok(exec_stop(f.dir, false, 50000, &err), &err);
+    assert_int_equal(fixture_wait(&f), KEEPER_DONE);
+    assert_int_equal(f.look.life, LIFE_ENDED);
+    assert_int_equal(f.look.exit.cause, CAUSE_STOP);
+    fixture_release(&f);
+}
+
+TEST(a_keeper_that_somebody_stopped_hears_all_the_same)
+{
+    struct fixture f;
+    struct err err = ERR_INIT;
+
+    begin(&f, "kill -STOP $PPID; touch $DIR/up; sleep 1000", true);
+    wait_until(fixture_has(&f, "up"));
+    assert_ok(exec_stop(f.dir, false, 50000, &err), &err);
+    assert_int_equal(fixture_wait(&f), KEEPER_DONE);
+    assert_int_equal(f.look.exit.cause, CAUSE_STOP);
+    fixture_release(&f);
+}
+
+TEST(a_pipe_in_the_place_of_a_file_holds_nobody_up)
+{
+    struct fixture f;
+    struct err err = ERR_INIT;
+    autorelease(str) struct str text = STR_INIT;
+
+    begin(&f, "cd attempts/7; for n in state stdout stderr; do rm $n; mkfifo $n; done; exit 3",
+          true);
+    assert_int_equal(fixture_wait(&f), KEEPER_DONE);
+    assert_int_equal(f.look.life, LIFE_NONE);
+    exec_tail(f.dir, 1000, &text);
+    assert_int_equal(text.len, 0);
+    assert_int_equal(exec_sweep(f.dir, f.attempt_id, &err), 0);
+    assert_true(exec_stop(f.dir, true, 0, &err) < 0);
+    err_release(&err);
+    fixture_release(&f);
+}
+
 TEST(a_request_with_a_wrong_seal_is_not_followed)
 {
     struct fixture f;

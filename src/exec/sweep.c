@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -218,6 +219,19 @@ static int sweep_run(struct sweep *sweep)
     }
 }
 
+/* A keeper works in its attempt's folder. One that lives in another folder than the one that holds
+ * its record belongs to the home that this one was copied from; so does all that it keeps. */
+static bool is_copy(const struct keeper_record *keeper, const char *dir)
+{
+    autofree(mem) char *cwd = xasprintf("/proc/%d/cwd", (int)keeper->keeper_pid);
+    autoclose int fd = process_open(keeper->keeper_pid, keeper->keeper_start_ticks);
+    struct stat here, there;
+
+    if (fd < 0 || stat(dir, &here) < 0 || stat(cwd, &there) < 0 || is_dead(fd))
+        return false;
+    return here.st_ino != there.st_ino || here.st_dev != there.st_dev;
+}
+
 int exec_sweep(const char *dir, const char *attempt_id, struct err *err)
 {
     struct attempt_look look;
@@ -232,6 +246,8 @@ int exec_sweep(const char *dir, const char *attempt_id, struct err *err)
     boot_id_read(boot_id);
     if (look.keeper.magic && !str_eq(look.keeper.boot_id, boot_id))
         return 0; /* another boot: nothing of it can be running */
+    if (look.keeper.magic && is_copy(&look.keeper, dir))
+        return 0;
     sweep.variable = xasprintf("HONE_ATTEMPT_ID=%s", attempt_id);
     r = sweep_run(&sweep);
     free(sweep.variable);

@@ -55,6 +55,29 @@ TEST(a_sweep_ends_all_that_a_lost_keeper_left)
     check_sweep(false, 0);
 }
 
+TEST(a_sweep_of_a_copied_folder_leaves_the_original_alone)
+{
+    struct fixture f;
+    struct err err = ERR_INIT;
+
+    fixture_init(&f, "touch $DIR/up; sleep 1000");
+    fixture_start(&f);
+    wait_until(fixture_has(&f, "up"));
+    wait_until_noted(&f);
+    autofree(mem) char *copy = xasprintf("%s/copy", f.home);
+    autofree(mem) char *from = xasprintf("%s/state", f.dir), *to = xasprintf("%s/state", copy);
+    autorelease(str) struct str bytes = STR_INIT;
+    assert_ok(fs_make_dirs(copy, 0755, &err), &err);
+    assert_ok(fs_read(from, 1 << 20, &bytes, &err), &err);
+    assert_ok(fs_write_atomic(to, bytes.s, bytes.len, 0644, &err), &err);
+    assert_int_equal(exec_sweep(copy, "another", &err), 0);
+    assert_true(process_runs(f.look.keeper.program_pid));
+    assert_ok(exec_stop(f.dir, true, 0, &err), &err);
+    assert_int_equal(fixture_wait(&f), KEEPER_DONE);
+    assert_int_equal(f.look.exit.cause, CAUSE_KILL);
+    fixture_release(&f);
+}
+
 TEST(a_lost_attempt_is_not_started_again)
 {
     struct fixture f;

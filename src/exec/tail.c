@@ -33,13 +33,14 @@ static void add_lines(struct str *to, const char *bytes, size_t n)
 static bool add_tail(const char *dir, const char *name, size_t max, struct str *to)
 {
     autofree(mem) char *path = xasprintf("%s/%s", dir, name);
-    autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* The program may have put something else there: a pipe must not make us wait. */
+    autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct stat st;
     bool cut;
     ssize_t n;
     size_t start = 0;
 
-    if (fd < 0 || fstat(fd, &st) < 0 || st.st_size == 0 || max == 0)
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0 || max == 0)
         return false;
     cut = (uint64_t)st.st_size > max;
     autofree(mem) char *bytes = xmalloc(max);

@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define METRICS_MAX 10000
@@ -159,13 +160,19 @@ static int feed_file(int fd, struct metrics_parser *parser, char *block)
     }
 }
 
-/* `ended`: nobody writes it any more, so the last line of output is whole. */
+/* `ended`: nobody writes it any more, so the last line of output is whole. What is no regular file
+ * was put there by the program, and is none of ours: a pipe or /dev/zero would hold us for ever. */
 static int read_file(struct builder *builder, const char *path, const struct metrics_rules *rules,
                      bool ended, struct err *err)
 {
-    autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
-        return errno == ENOENT ? 0 : err_errno(err, errno, "cannot open %s", path);
+        return errno == ENOENT || errno == ELOOP || errno == ENXIO
+                   ? 0
+                   : err_errno(err, errno, "cannot open %s", path);
+    if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return 0;
     autofree(metrics_parser) struct metrics_parser *parser =
         metrics_parser_new(rules, files[builder->file].source, on_sample, builder);
     autofree(mem) char *block = xmalloc(BLOCK);

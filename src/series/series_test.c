@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct spec spec;
@@ -197,6 +198,19 @@ TEST(a_pattern_that_cannot_work_is_an_error)
     struct series_set set = {{NULL, 0, 0}};
     assert_int_equal(series_read(home.dir, &bad, &home.trial, NULL, &set, &err), -EINVAL);
     assert_non_null(strstr(err_text(&err), "metric 'x'"));
+}
+
+TEST(a_pipe_or_a_link_in_the_place_of_a_file_is_no_file)
+{
+    autorelease(home) struct home home;
+    home_init(&home, 1);
+    autofree(mem) char *metrics = file_path(&home, 1, "metrics");
+    autofree(mem) char *err = file_path(&home, 1, "stderr");
+    assert_int_equal(mkfifo(metrics, 0600), 0);
+    assert_int_equal(symlink("/dev/zero", err), 0);
+    write_file(&home, 1, "stdout", "epoch 1 loss: 2\n");
+    autofree(mem) char *text = series_text(&home, NULL);
+    assert_string_equal(text, "loss 1:2");
 }
 
 TEST(a_file_that_cannot_be_read_is_an_error_with_its_name)

@@ -145,6 +145,8 @@ static void each_folder(const char *path, void (*each)(const char *path, int *su
             at += entry->len;
             if (entry->type != 4 /* DT_DIR */ || entry->name[0] == '.')
                 continue;
+            if (strlen(path) + 1 + strlen(entry->name) >= PATH_SIZE)
+                continue; /* cut short it would name another folder */
             path_make(below, path, entry->name);
             each(below, sum);
         }

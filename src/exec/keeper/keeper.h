@@ -36,7 +36,7 @@ struct stream {
     int fd;
     uint64_t hole_end; /* what lies between the kept head and this was punched out */
     uint64_t size;     /* at the last look */
-    uint64_t lost;     /* pty: bytes that the file could not take */
+    uint64_t lost;     /* bytes that the file could not take, or that a cut took with it */
 };
 
 struct keeper {

@@ -22,6 +22,7 @@
 #define KEEP_MAX (32ull << 20)
 #define BLOCK    4096ull
 #define SOON     20000 /* µs */
+#define COPIES   64    /* reads at a time: more than the kernel holds of a terminal's output */
 
 static int pty_open(struct keeper *k)
 {
@@ -79,6 +80,11 @@ static uint64_t stream_cap(const struct keeper *k, struct stream *stream)
 
     if (stream->fd < 0 || SYS(SYS_fstat, stream->fd, &st) < 0)
         return 0;
+    if ((uint64_t)st.st_size < stream->size) { /* `echo >/dev/stdout` cuts it: begin again */
+        stream->lost += stream->hole_end ? stream->hole_end - keep : 0;
+        stream->hole_end = stream->size = 0;
+        start = keep;
+    }
     grown = (uint64_t)st.st_size - stream->size;
     stream->size = (uint64_t)st.st_size;
     if ((uint64_t)st.st_blocks * 512 <= k->output_bytes || stream->size < keep + start)
@@ -110,7 +116,7 @@ bool output_copy(struct keeper *k)
 {
     static char bytes[16384];
 
-    for (;;) {
+    for (int i = 0; i < COPIES; i++) { /* not for ever: limits wait while we copy */
         long n = sys_read(k->pty_fd, bytes, sizeof(bytes)), done = 0;
         if (n == -EAGAIN || n == -EINTR)
             return true;
@@ -124,4 +130,5 @@ bool output_copy(struct keeper *k)
         }
         k->out.lost += (uint64_t)(n - done);
     }
+    return true;
 }

@@ -9,7 +9,8 @@
  * In STOP the whole tree got SIGTERM and has until stop_at, also when the program itself has gone
  * before its children. What stops itself (SIGSTOP) is continued. The first cause is the recorded
  * one; a later request may only hasten. The program is waited for without limit, since as long as
- * it lives the attempt has not ended; leftovers that cannot be killed are given up after 10 s.
+ * it lives the attempt has not ended; leftovers that cannot be killed are given up after 10 s of
+ * killing without it.
  */
 #include "exec/keeper/keeper.h"
 
@@ -48,6 +49,7 @@ static void kill_begin(struct keeper *k, enum stop_cause cause)
     k->phase = PHASE_KILL;
     k->ended_first = !k->running;
     k->kill_at = now_us();
+    k->give_up_at = k->kill_at + GIVE_UP_US;
 }
 
 static void stop_begin(struct keeper *k, enum stop_cause cause, int64_t grace_us)
