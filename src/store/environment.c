@@ -86,6 +86,12 @@ static void put_word(struct json_out *out, const char *word)
     json_text(out, masked);
 }
 
+/* "--token abc": the option says it of the word behind it. */
+static bool asks_for_secret(const char *word)
+{
+    return word[0] == '-' && !strchr(word, '=') && is_secret(word, "");
+}
+
 /* The command line of this process: words that end in NUL. */
 static void put_command(struct json_out *out)
 {
@@ -94,8 +100,16 @@ static void put_command(struct json_out *out)
         return;
     json_key(out, "command");
     json_begin_array(out);
-    for (size_t at = 0; at < words.len; at += strlen(words.s + at) + 1)
-        put_word(out, words.s + at);
+    bool secret = false;
+    for (size_t at = 0; at < words.len; at += strlen(words.s + at) + 1) {
+        const char *word = words.s + at;
+        secret = secret && word[0] != '-';
+        if (secret)
+            json_text(out, "…");
+        else
+            put_word(out, word);
+        secret = asks_for_secret(word);
+    }
     json_end_array(out);
 }
 

@@ -98,6 +98,31 @@ static int load_home_id(struct store *store, struct err *err)
     return 0;
 }
 
+/* Attempts are known to the kernel by the home's id: a copy of a home needs another one, or it would
+ * end what runs in the original. Moved, a folder keeps its inode; copied it gets a new one. Network
+ * file systems may count anew at every mount: there it says nothing. */
+static int refresh_home_id(struct store *store, struct err *err)
+{
+    struct stat st;
+    int64_t noted = 0;
+    if (fs_is_network(store->home) || stat(store->home, &st) < 0)
+        return 0;
+    int r = store_number(store, "SELECT value FROM meta WHERE key = 'home_inode'", 0, &noted, err);
+    if (r < 0 || noted == (int64_t)st.st_ino)
+        return r;
+    autofree(mem) char *sql = xasprintf(
+        "BEGIN IMMEDIATE;%s"
+        "INSERT INTO meta (key, value) VALUES ('home_inode', %lld)"
+        " ON CONFLICT (key) DO UPDATE SET value=excluded.value;"
+        "COMMIT",
+        noted ? "UPDATE meta SET value=lower(hex(randomblob(8))) WHERE key = 'home_id';" : "",
+        (long long)st.st_ino);
+    r = store_exec(store, sql, err);
+    if (r < 0)
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return r < 0 ? r : load_home_id(store, err);
+}
+
 /* Make the accepted database ready for writing. */
 static int prepare_writer(struct store *store, struct err *err)
 {
@@ -136,6 +161,8 @@ int store_open(const char *home, struct store **ret, struct err *err)
         r = schema_version(store, &version, err);
     if (r >= 0)
         r = prepare_writer(store, err);
+    if (r >= 0)
+        r = refresh_home_id(store, err);
     if (r < 0)
         return r;
     object_sweep(home);

@@ -28,6 +28,35 @@ TEST(a_new_home_gets_its_folder_and_an_id_that_stays)
     remove_home(top);
 }
 
+TEST(a_moved_home_keeps_its_id_and_a_copied_one_gets_its_own)
+{
+    char *top = make_home();
+    autofree(mem) char *home = xasprintf("%s/a", top), *moved = xasprintf("%s/b", top);
+    autofree(mem) char *copy = xasprintf("%s/c", top);
+    autofree(mem) char *command = xasprintf("cp -r %s %s", moved, copy);
+    struct store *store = open_home(home);
+    autofree(mem) char *id = xstrdup(store_home_id(store));
+    store_free(store);
+    assert_int_equal(rename(home, moved), 0);
+    store = open_home(moved);
+    assert_string_equal(store_home_id(store), id);
+    store_free(store);
+
+    assert_int_equal(system(command), 0);
+    store = open_home(copy);
+    autofree(mem) char *other = xstrdup(store_home_id(store));
+    assert_int_equal(strlen(other), 16);
+    assert_string_not_equal(other, id);
+    store_free(store);
+    store = open_home(copy);
+    assert_string_equal(store_home_id(store), other);
+    store_free(store);
+    store = open_home(moved);
+    assert_string_equal(store_home_id(store), id);
+    store_free(store);
+    remove_home(top);
+}
+
 TEST(reading_a_home_without_a_database_says_so)
 {
     char *home = make_home();
