@@ -32,6 +32,7 @@ void route_submit_text(const struct submission *submission, struct str *to)
     json_begin_object(&out);
     json_put_text(&out, "do", "submit");
     json_put_raw(&out, "spec", spec.s);
+    json_put_text(&out, "token", submission->token);
     json_put_text(&out, "code", submission->code);
     json_put_int(&out, "code_size", (int64_t)submission->code_size);
     json_put_text(&out, "environment", submission->environment);
@@ -75,15 +76,44 @@ static double *read_point(const json_t *list, size_t n, struct arena *arena)
     return point;
 }
 
+#define LATELY 64 /* experiments that may have been submitted since a token was sent */
+
+static int has_token(int64_t id, int64_t time_us, int64_t trial, const char *json, void *arg)
+{
+    autofree(json) json_t *event = NULL;
+    (void)id, (void)time_us, (void)trial;
+    if (json_parse(json, strlen(json), &event, NULL) < 0)
+        return 0;
+    return str_eq(json_get_text(event, "submission", ""), arg);
+}
+
+int64_t route_submitted(struct store *store, const char *token)
+{
+    int64_t high = 0, attempt = 0;
+
+    if (!token || !*token || store_high_water(store, &high, &attempt, NULL) < 0)
+        return 0;
+    for (int64_t id = high; id > 0 && id > high - LATELY; id--)
+        if (store_events(store, id, 0, 1, has_token, (void *)token, NULL) == 1)
+            return id;
+    return 0;
+}
+
 static int route_submit(struct call *call, struct err *err)
 {
     autorelease(arena) struct arena arena = ARENA_INIT;
     autorelease(spec) struct spec spec;
     autorelease(str) struct str text = STR_INIT;
     struct json_out out = JSON_OUT(&text);
-    int64_t id = 0;
+    const char *token = json_get_text(call->request, "token", NULL);
+    int64_t id = route_submitted(runtime_reader(call->runtime), token);
 
     spec_init(&spec);
+    if (id) {
+        json_put_int(call->out, "experiment", id);
+        call->watch = id;
+        return 0;
+    }
     json_value(&out, json_object_get(call->request, "spec"));
     int r = spec_parse(text.s, text.len, "spec", "/", NULL, &spec, NULL, err);
     if (r < 0)
@@ -98,6 +128,7 @@ static int route_submit(struct call *call, struct err *err)
         .point = point ? read_point(point, spec.space.n, &arena) : NULL,
         .rerun_of_experiment = json_get_int(call->request, "rerun_of_experiment", 0),
         .rerun_of_trial = json_get_int(call->request, "rerun_of_trial", 0),
+        .token = token,
     };
     r = engine_submit(runtime_engine(call->runtime), &submission, runtime_now(), &id, err);
     if (r < 0)

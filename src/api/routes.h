@@ -13,6 +13,10 @@
 int route_request(struct runtime *runtime, const json_t *request, struct str *reply,
                   int64_t *ret_watch, struct err *err);
 
+/* The experiment that was submitted with this token, lately; 0: none. Who heard no answer asks
+ * again with the same token, and nothing runs twice. */
+int64_t route_submitted(struct store *store, const char *token);
+
 /* A request as text for `submit`. */
 void route_submit_text(const struct submission *submission, struct str *to);
 

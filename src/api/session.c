@@ -13,6 +13,7 @@
 #include "api/server.h"
 #include "api/wire.h"
 #include "base/log.h"
+#include "base/rng.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -53,6 +54,20 @@ static void tell_event(struct session *session, const char *json)
     session->options.on_event(json, session->options.arg);
 }
 
+static void pipe_closed(uv_handle_t *handle)
+{
+    struct session *session = handle->data;
+    session->handles--;
+}
+
+static void drop_pipe(struct session *session)
+{
+    if (!session->pipe_open)
+        return;
+    session->pipe_open = false;
+    uv_close((uv_handle_t *)&session->pipe, pipe_closed);
+}
+
 /* ---- as the engine ---- */
 
 static void on_engine_event(int64_t experiment, const char *json, void *arg)
@@ -80,6 +95,13 @@ static void on_live_timer(uv_timer_t *timer)
         session->options.on_live(live.s, session->options.arg);
 }
 
+static void tell(void *to, const char *key, const char *json)
+{
+    (void)key;
+    tell_event(to, json);
+}
+
+/* Whoever has joined an engine leaves it behind, and hears what it missed. */
 static int become_engine(struct session *session, bool go_on, struct err *err)
 {
     struct runtime_options options = {
@@ -98,32 +120,15 @@ static int become_engine(struct session *session, bool go_on, struct err *err)
         return r;
     }
     uv_timer_start(&session->timer, on_live_timer, LIVE_MS, LIVE_MS);
+    drop_pipe(session);
+    if (session->watching)
+        route_catch_up(session->runtime, session->watching, session->seen, tell, session);
     return 0;
-}
-
-static void tell(void *to, const char *key, const char *json)
-{
-    (void)key;
-    tell_event(to, json);
 }
 
 /* ---- joined ---- */
 
 static void on_again(uv_timer_t *timer);
-
-static void pipe_closed(uv_handle_t *handle)
-{
-    struct session *session = handle->data;
-    session->handles--;
-}
-
-static void drop_pipe(struct session *session)
-{
-    if (!session->pipe_open)
-        return;
-    session->pipe_open = false;
-    uv_close((uv_handle_t *)&session->pipe, pipe_closed);
-}
 
 static void lost_engine(struct session *session)
 {
@@ -213,7 +218,6 @@ static void on_again(uv_timer_t *timer)
         r = become_engine(session, true, &err);
     if (r == 0) {
         log_info("took over as the engine of %s", session->home);
-        route_catch_up(session->runtime, session->watching, session->seen, tell, session);
         return;
     }
     if (r == -EAGAIN)
@@ -287,8 +291,9 @@ static int call_engine(struct session *session, const char *request, json_t **re
         int r = wire_call(session->home, request, ret, err);
         if (r != -ENOENT && r != -ECONNREFUSED && r != -EPIPE)
             return r;
-        if (!session->options.join_only && become_engine(session, true, err) == 0)
-            return 1;
+        r = session->options.join_only ? -EAGAIN : become_engine(session, true, err);
+        if (r != -EAGAIN)
+            return r < 0 ? r : 1;
         usleep(AGAIN_MS * 1000);
     }
     return err_set(err, ETIMEDOUT, "the engine of %s does not answer", session->home);
@@ -299,9 +304,10 @@ static int watch(struct session *session, int64_t experiment, int64_t seen, stru
     session->watching = experiment;
     session->seen = seen;
     session->told_end = false;
-    if (!session->runtime)
-        return open_pipe(session, err);
-    route_catch_up(session->runtime, experiment, seen, tell, session);
+    if (session->runtime)
+        route_catch_up(session->runtime, experiment, seen, tell, session);
+    else if (open_pipe(session, err) < 0)
+        lost_engine(session); /* it has just gone: the next one knows the experiment too */
     return 0;
 }
 
@@ -313,17 +319,22 @@ int session_watch(struct session *session, int64_t experiment, struct err *err)
 int session_submit(struct session *session, struct submission *submission, int64_t *ret_experiment,
                    struct err *err)
 {
+    autofree(mem) char *token = xasprintf("%016llx", (unsigned long long)random_u64());
+
+    submission->token = NULL;
     if (!session->runtime) {
         autorelease(str) struct str request = STR_INIT;
         autofree(json) json_t *reply = NULL;
+        submission->token = token;
         route_submit_text(submission, &request);
         int r = call_engine(session, request.s, &reply, err);
         if (r < 0)
             return r;
-        if (r == 0) {
-            *ret_experiment = json_get_int(reply, "experiment", 0);
+        /* The engine that died may have kept it before it could answer. */
+        *ret_experiment = r == 0 ? json_get_int(reply, "experiment", 0)
+                                 : route_submitted(runtime_reader(session->runtime), token);
+        if (*ret_experiment)
             return watch(session, *ret_experiment, 0, err);
-        }
     }
     int r = engine_submit(runtime_engine(session->runtime), submission, runtime_now(),
                           ret_experiment, err);

@@ -28,7 +28,7 @@ struct follow {
     int64_t id;
     int interrupts;
     uint64_t interrupted_ms; /* loop time of the last one */
-    bool done, left, failed;
+    bool done, left, failed, closing;
     char *final; /* the "finished" event */
 };
 
@@ -117,6 +117,8 @@ static void on_signal(uv_signal_t *signal, int number)
     autorelease(err) struct err err = ERR_INIT;
     (void)number;
 
+    if (follow->closing)
+        return; /* the loop turns once more, but there is nothing left to stop */
     if (follow->options.join_only || !follow->id) {
         follow->left = true;
         uv_stop(&follow->loop);
@@ -180,6 +182,7 @@ int follow_open(struct cmd_call *call, const struct follow_options *options, str
 
 void follow_close(struct follow *follow)
 {
+    follow->closing = true;
     log_set_sink(NULL, NULL);
     if (follow->view)
         view_free(follow->view);

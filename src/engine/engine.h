@@ -60,6 +60,7 @@ struct submission {
     char *const *envp;       /* NULL-terminated; NULL: the engine's own */
     const double *point;     /* rerun: run exactly this point once; NULL: search */
     int64_t rerun_of_experiment, rerun_of_trial;
+    const char *token; /* told in the `started` event, so that who sent it finds it; NULL: none */
 };
 /* Check it against the machine, give it an id, and start it with the next tick. */
 int engine_submit(struct engine *engine, struct submission *submission, struct now now,

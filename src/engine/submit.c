@@ -41,12 +41,14 @@ static void add_given_point(struct run *run, const double *point, struct now now
     run_save_trial(run, trial, true);
 }
 
-static void announce(struct run *run, struct now now)
+static void announce(struct run *run, const char *token, struct now now)
 {
     autorelease(str) struct str json = STR_INIT;
     struct json_out out = event_begin(&json, "started", run, NULL);
     json_put_text(&out, "name", run->experiment.name);
     json_put_int(&out, "trials", run->budget < INT64_MAX / 2 ? run->budget : 0);
+    if (token)
+        json_put_text(&out, "submission", token);
     json_end_object(&out);
     engine_event(run, 0, &json, now);
 }
@@ -93,7 +95,7 @@ int engine_submit(struct engine *engine, struct submission *submission, struct n
                        now.wall_us);
     if (experiment->rerun_of_trial) /* without parameters there is no point, but a trial */
         add_given_point(run, submission->point, now);
-    announce(run, now);
+    announce(run, submission->token, now);
     *ret_experiment = experiment->id;
     return 0;
 }
