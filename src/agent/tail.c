@@ -7,6 +7,9 @@
  * both logs a value and prints it is counted once: a metric seen there is ignored in the output,
  * one seen in stdout in stderr, as series.c does when it reads the files again.
  *
+ * A program may write a file anew (`echo >/dev/stdout`, open(…, "w")). Then it is shorter than what
+ * was read, or the bytes read last are others now: it is read again from its beginning.
+ *
  * Invariants: files[i].at bytes of a file have gone through its parser, or were a hole. A sample in
  * tail->samples has a step and a time, and its name lives as long as the tail.
  */
@@ -143,11 +146,35 @@ static int64_t read_chunk(struct tail_file *file, int fd, int64_t size)
     if (n)
         metrics_parser_feed(parser_of(file), bytes, n, file->tail->now_us);
     file->at += (int64_t)n;
+    file->n_last = MIN(n, sizeof(file->last));
+    memcpy(file->last, bytes + n - file->n_last, file->n_last);
     if (data) {
         feed_hole(file);
         file->at = data;
+        file->n_last = 0;
     }
     return file->at - before;
+}
+
+/* Zeros are a hole that the keeper punched meanwhile. */
+static bool is_rewritten(const struct tail_file *file, int fd, int64_t size)
+{
+    char now[sizeof(file->last)];
+    ssize_t n = (ssize_t)file->n_last;
+
+    if (size < file->at)
+        return true;
+    if (n == 0 || pread(fd, now, (size_t)n, file->at - n) != n)
+        return false;
+    return memcmp(now, file->last, (size_t)n) != 0 && !memchr(now, '\0', (size_t)n);
+}
+
+static void begin_again(struct tail_file *file)
+{
+    if (file->parser)
+        metrics_parser_finish(file->parser, file->tail->now_us);
+    file->at = 0;
+    file->n_last = 0;
 }
 
 /* True if there is more. */
@@ -157,10 +184,18 @@ static bool read_file(struct tail_file *file)
     struct stat st;
 
     snprintf(path, sizeof(path), "%s/%s", file->tail->dir, names[file->source]);
-    if (stat(path, &st) < 0 || st.st_size <= file->at || !S_ISREG(st.st_mode))
+    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
         return false;
-    autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int64_t mtime_ns = st.st_mtim.tv_sec * 1000000000LL + st.st_mtim.tv_nsec;
+    if (st.st_size == file->at && mtime_ns == file->mtime_ns)
+        return false;
+    autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
+        return false;
+    if (is_rewritten(file, fd, st.st_size))
+        begin_again(file);
+    file->mtime_ns = mtime_ns;
+    if (st.st_size <= file->at)
         return false;
     int64_t passed = 0, n;
     do {

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char dir[64];
@@ -75,6 +76,34 @@ TEST(what_is_new_is_read_once)
     expect(0, "loss", 7, 0.5);
     expect(1, "loss", 8, 0.25);
     assert_int_equal(tail.samples.at[1].time_us, 5);
+    end();
+}
+
+static void rewrite(const char *name, const char *text)
+{
+    autofree(mem) char *path = xasprintf("%s/%s", dir, name);
+    autoclose int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    static int64_t seconds = 1700000000;
+    assert_int_equal(fs_write_all(fd, text, strlen(text)), 0);
+    futimens(fd,
+             (struct timespec[]){{seconds, 0}, {seconds, 0}}); /* the kernel's clock is coarse */
+    seconds++;
+}
+
+TEST(a_file_that_is_written_anew_is_read_anew)
+{
+    begin();
+    append("stdout", "step 1 loss=4\nstep 2 loss=3\n");
+    assert_false(tail_read(&tail, 1));
+    rewrite("stdout", "step 3 loss=2\n"); /* shorter */
+    assert_false(tail_read(&tail, 1));
+    rewrite("stdout", "step 4 loss=1\n"); /* as long */
+    assert_false(tail_read(&tail, 1));
+    rewrite("stdout", "step 5 loss=0.5\nstep 6 loss=0.25\n"); /* longer */
+    assert_false(tail_read(&tail, 1));
+    assert_int_equal(tail.samples.len, 6);
+    for (size_t i = 0; i < 6; i++)
+        expect(i, "loss", (int64_t)i + 1, (const double[]){4, 3, 2, 1, 0.5, 0.25}[i]);
     end();
 }
 

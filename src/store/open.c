@@ -98,9 +98,9 @@ static int load_home_id(struct store *store, struct err *err)
     return 0;
 }
 
-/* Attempts are known to the kernel by the home's id: a copy of a home needs another one, or it would
- * end what runs in the original. Moved, a folder keeps its inode; copied it gets a new one. Network
- * file systems may count anew at every mount: there it says nothing. */
+/* Attempts are known to the kernel by the home's id: a copy of a home needs another one, or it
+ * would end what runs in the original. Moved, a folder keeps its inode; copied it gets a new one.
+ * Network file systems may count anew at every mount: there it says nothing. */
 static int refresh_home_id(struct store *store, struct err *err)
 {
     struct stat st;
