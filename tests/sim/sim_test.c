@@ -53,6 +53,9 @@ static struct faults random_faults(struct rng *rng)
         .diverges = 0.05 * scale * rng_unit(rng),
         .clock_jumps = 0.2 * scale * rng_unit(rng),
         .user_interrupts = 0.3 * scale * rng_unit(rng),
+        .user_stops = rng_chance(rng, 0.2) ? 0.3 * scale : 0,
+        .late_keepers = 0.2 * scale * rng_unit(rng),
+        .machine_shrinks = 0.3 * scale,
         .until_us = 600 * US_PER_S,
     };
 }
@@ -83,7 +86,8 @@ static void run_seed(uint64_t seed)
     struct trial_query query = {.experiment = row.experiment.id};
     assert_ok(store_trials(world_store(world), &query, check_trial, &verdicts, &err), &err);
     assert_true(row.experiment.state == EXPERIMENT_FINISHED ||
-                row.experiment.state == EXPERIMENT_FAILED);
+                row.experiment.state ==
+                    (world_stopped(world) ? EXPERIMENT_STOPPED : EXPERIMENT_FAILED));
     assert_true(verdicts.rows <= trials);
     if (row.experiment.state == EXPERIMENT_FINISHED && row.experiment.reason == REASON_NONE)
         assert_int_equal(verdicts.rows, trials);

@@ -23,6 +23,8 @@
 /* A program under its keeper, as its state file and output tell it. */
 struct process {
     int64_t attempt, trial;
+    bool coming;          /* its keeper has been started, but does not hold the lock yet */
+    bool stop_left;       /* a stop was left in the state file for it to find */
     bool alive, recorded; /* recorded: an exit record was written */
     bool sdk, obeyed;     /* obeyed: it broke off at the engine's word */
     struct ending ending;
@@ -33,6 +35,7 @@ struct process {
 
 enum happening {
     COMMAND_ARRIVES,
+    KEEPER_COMES_UP,
     REPORT_ARRIVES,
     PROCESS_STEPS,
     PROCESS_ENDS,
@@ -43,6 +46,7 @@ enum happening {
     ENGINE_COMES_UP,
     CLOCK_JUMPS,
     USER_INTERRUPTS,
+    USER_STOPS,
 };
 
 struct event {
@@ -76,6 +80,8 @@ struct world {
     int64_t experiment;   /* acknowledged */
     bool submitted, ended;
     bool interrupted; /* the user means to resume it */
+    bool stopped;     /* the user was told that it is being stopped */
+    double cpus;      /* what the machine had at first */
     int *successes;
     size_t n_successes;
 };
@@ -236,8 +242,8 @@ static void check_processes(struct world *world)
         map_put(&trials, (uint64_t)process->trial, process);
         alive++;
     }
-    if ((double)alive > world->machine.cpus)
-        FAIL(world, "%zu programs on %g cpus", alive, world->machine.cpus);
+    if ((double)alive > world->cpus)
+        FAIL(world, "%zu programs on %g cpus", alive, world->cpus);
     map_release(&trials);
 }
 
@@ -246,10 +252,28 @@ static void start_process(struct world *world, int64_t attempt, int64_t trial)
     struct process *process = xcalloc(1, sizeof(*process));
     process->attempt = attempt;
     process->trial = trial;
-    process->started_us = world->now_us;
     process->sdk = rng_chance(&world->rng, 0.5);
-    process->alive = true;
+    process->coming = true;
     map_put(&world->processes, (uint64_t)attempt, process);
+    bool late = happens(world, world->faults.late_keepers);
+    push(world, KEEPER_COMES_UP, late ? between(world, 100, 20000000) : 0)->attempt = attempt;
+}
+
+/* It holds the lock now; a stop that came before it lies in the state file. */
+static void come_up(struct world *world, struct process *process)
+{
+    int64_t attempt = process->attempt;
+
+    if (!process->coming)
+        return;
+    process->coming = false;
+    process->alive = true;
+    process->started_us = world->now_us;
+    if (process->stop_left) {
+        end_process(world, process, REASON_CANCELLED, -1, 15);
+        tell_end(world, process);
+        return;
+    }
     if (happens(world, world->faults.spawn_fails)) {
         end_process(world, process, REASON_SPAWN, -1, 0);
         process->ending.transient = true;
@@ -323,6 +347,10 @@ static void on_command(struct world *world, const struct event *event)
         start_process(world, event->attempt, event->trial);
         return;
     }
+    if (process && process->coming) {
+        process->stop_left |= event->command == COMMAND_STOP;
+        return;
+    }
     if (!process) {
         struct process none = {.attempt = event->attempt};
         none.ending = (struct ending){.reason = REASON_LOST, .transient = true, .exit_status = -1};
@@ -363,10 +391,12 @@ static void on_keeper_death(struct world *world, struct process *process)
 static void on_engine_event(int64_t experiment, const char *json, void *arg)
 {
     struct world *world = arg;
+    if (world->stopped && strstr(json, "\"event\":\"trial_started\""))
+        FAIL(world, "after the stop: %s", json);
     if (experiment != world->experiment || !strstr(json, "\"event\":\"finished\""))
         return;
     if (strstr(json, "\"state\":\"interrupted\""))
-        world->interrupted = true;
+        world->interrupted = !world->stopped;
     else
         world->ended = true;
 }
@@ -395,6 +425,9 @@ static void bring_up(struct world *world)
 {
     autorelease(err) struct err err = ERR_INIT;
     world->life++;
+    world->machine.cpus = happens(world, world->faults.machine_shrinks)
+                              ? (double)between(world, 1, (int64_t)world->cpus)
+                              : world->cpus;
     world->engine = engine_new(&(struct engine_options){
         .home = "/nowhere",
         .home_id = "0123456789abcdef",
@@ -408,6 +441,8 @@ static void bring_up(struct world *world)
         FAIL(world, "the engine does not come up: %s", err_text(&err));
     if (!world->submitted)
         submit(world);
+    else if (world->stopped && !engine_has(world->engine, world->experiment))
+        world->ended = true;
     else if (!world->ended && !engine_has(world->engine, world->experiment)) {
         /* It ended just before the engine died, or was interrupted. */
         int r =
@@ -479,6 +514,24 @@ static void on_report(struct world *world, struct event *event)
     engine_on_event(world->engine, &event->report, world_now(world));
 }
 
+static void on_stop_kept(void *arg)
+{
+    struct world *world = arg;
+    world->stopped = true;
+}
+
+static void user_stops(struct world *world)
+{
+    if (world->engine && world->submitted && happens(world, world->faults.user_stops)) {
+        if (engine_stop(world->engine, world->experiment,
+                        rng_chance(&world->rng, 0.5) ? STOP_DRAIN : STOP_NOW, world_now(world),
+                        NULL) == 0)
+            engine_when_committed(world->engine, on_stop_kept, world);
+    }
+    if (world->now_us < world->faults.until_us && !world->stopped)
+        push(world, USER_STOPS, between(world, 1000000, 60000000));
+}
+
 static void handle(struct world *world, struct event *event)
 {
     struct process *process = map_find(&world->processes, (uint64_t)event->attempt);
@@ -491,6 +544,9 @@ static void handle(struct world *world, struct event *event)
         break;
     case REPORT_ARRIVES:
         on_report(world, event);
+        break;
+    case KEEPER_COMES_UP:
+        come_up(world, process);
         break;
     case PROCESS_STEPS:
         step_process(world, process);
@@ -526,8 +582,12 @@ static void handle(struct world *world, struct event *event)
         if (world->now_us < world->faults.until_us)
             push(world, CLOCK_JUMPS, between(world, 1000000, 60000000));
         break;
+    case USER_STOPS:
+        user_stops(world);
+        break;
     case USER_INTERRUPTS:
-        if (world->engine && world->submitted && happens(world, world->faults.user_interrupts))
+        if (world->engine && !world->stopped && world->submitted &&
+            happens(world, world->faults.user_interrupts))
             engine_stop(world->engine, world->experiment,
                         rng_chance(&world->rng, 0.3) ? STOP_KILL : STOP_INTERRUPT, world_now(world),
                         NULL);
@@ -548,6 +608,7 @@ struct world *world_new(uint64_t seed, const char *spec, double cpus, const stru
     world->now_us = 1000000;
     world->wall_offset_us = 1700000000LL * US_PER_S;
     world->spec = xstrdup(spec);
+    world->cpus = cpus;
     world->machine =
         (struct machine){.name = xstrdup("sim"), .cpus = cpus, .mem_bytes = 1ULL << 34};
     world->n_successes = 10000;
@@ -557,6 +618,7 @@ struct world *world_new(uint64_t seed, const char *spec, double cpus, const stru
     bring_up(world);
     push(world, CLOCK_JUMPS, 1000000);
     push(world, USER_INTERRUPTS, 1000000);
+    push(world, USER_STOPS, 1000000);
     return world;
 }
 
@@ -603,6 +665,11 @@ void world_free(struct world *world)
 struct store *world_store(struct world *world)
 {
     return world->store;
+}
+
+bool world_stopped(const struct world *world)
+{
+    return world->stopped;
 }
 
 int world_successes(const struct world *world, int64_t trial)

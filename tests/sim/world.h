@@ -23,6 +23,9 @@ struct faults {
     double diverges;        /* NaN in the objective */
     double clock_jumps;     /* a second */
     double user_interrupts; /* a second */
+    double user_stops;      /* a second: `stop` or `stop --drain`, for good */
+    double late_keepers;    /* of a START: the keeper needs seconds to come up */
+    double machine_shrinks; /* when the engine comes up: it has fewer cpus than before */
     int64_t until_us;       /* after this all is well, so that every run can end */
 };
 
@@ -34,6 +37,8 @@ void world_free(struct world *world);
 void world_run(struct world *world);
 /* What the database says at the end; the rows are the caller's to release. */
 struct store *world_store(struct world *world);
+/* The user was told that it is being stopped. */
+bool world_stopped(const struct world *world);
 /* How often the trial's program ran to its natural end with exit 0. */
 int world_successes(const struct world *world, int64_t trial);
 
