@@ -10,10 +10,11 @@
 
 enum colour { PLAIN, DIM, BOLD, GREEN, YELLOW, RED, CYAN };
 enum column { /* bits */
-    COLUMN_LEFT = 0,
-    COLUMN_RIGHT = 1,
-    COLUMN_SHRINK = 2,   /* may be cut */
-    COLUMN_OPTIONAL = 4, /* left out where the terminal is too narrow, the last one first */
+              COLUMN_LEFT = 0,
+              COLUMN_RIGHT = 1,
+              COLUMN_SHRINK = 2, /* may be cut */
+              COLUMN_OPTIONAL =
+                  4, /* left out where the terminal is too narrow, the last one first */
 };
 
 struct table_column {
