@@ -92,12 +92,14 @@ int exec_watch(const struct attempt_look *look, int *ret_pidfd)
 
 static int request_write(const char *dir, bool kill, int64_t grace_us, struct err *err)
 {
-    struct stop_request request = {.magic = REQUEST_MAGIC};
+    struct stop_request request;
     autoclose int fd = state_open(dir, O_RDWR, err);
     int64_t grace_ms = grace_us < 0 ? 0 : grace_us / 1000;
 
     if (fd < 0)
         return fd;
+    memset(&request, 0, sizeof(request));
+    request.magic = REQUEST_MAGIC;
     request.cause = kill ? CAUSE_KILL : CAUSE_STOP;
     request.grace_ms = grace_ms > UINT32_MAX ? UINT32_MAX : (uint32_t)grace_ms;
     request.crc = RECORD_CRC(&request);
