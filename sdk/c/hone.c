@@ -245,9 +245,11 @@ static char *read_file(const char *path, size_t cap)
         text = calloc(1, (size_t)st.st_size + 1);
     for (size_t at = 0; text && at < (size_t)st.st_size;) {
         ssize_t n = read(fd, text + at, (size_t)st.st_size - at);
-        if (n <= 0 && errno != EINTR)
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) /* 0: it became shorter */
             break;
-        at += n > 0 ? (size_t)n : 0;
+        at += (size_t)n;
     }
     if (fd >= 0)
         close(fd);
