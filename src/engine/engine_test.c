@@ -640,6 +640,24 @@ TEST(a_poor_trial_is_pruned_by_the_median)
     tear_down();
 }
 
+TEST(a_machine_that_cannot_start_programs_now_fails_one_trial_only)
+{
+    set_up(1, 0);
+    int64_t id = submit(SPEC(",\"limits\":{\"retries\":0}"));
+    struct agent_event event = {
+        .kind = EVENT_ENDED,
+        .attempt = 1,
+        .time_us = now().wall_us,
+        .ending = {.reason = REASON_SPAWN, .exit_status = -1, .transient = true},
+    };
+    engine_on_event(t.engine, &event, now());
+    turn();
+    assert_int_equal(trial(id, 1)->state, TRIAL_FAILED);
+    assert_true(engine_has(t.engine, id));
+    assert_int_equal(count(COMMAND_START), 2);
+    tear_down();
+}
+
 TEST(a_program_that_cannot_start_ends_the_experiment)
 {
     set_up(1, 0);

@@ -59,6 +59,7 @@ struct live {
     bool objective_seen;
     bool dirty;         /* its trial or summaries have unsaved figures */
     bool start_unsaved; /* its row still says `starting` */
+    bool cannot_start;  /* its program is missing or not executable: so are the others */
     bool adopted;
 };
 

@@ -163,10 +163,11 @@ static void announce(struct run *run, const struct trial *trial, const struct at
 }
 
 /* A program that cannot be started, or that only ever fails, will not get better. */
-static void give_up_if_hopeless(struct run *run, const struct trial *trial,
-                                const struct attempt *attempt)
+static void give_up_if_hopeless(const struct live *live, const struct trial *trial)
 {
-    bool never = trial->reason == REASON_SPAWN && trial->state == TRIAL_FAILED;
+    struct run *run = live->run;
+    const struct attempt *attempt = &live->attempt;
+    bool never = live->cannot_start && trial->state == TRIAL_FAILED;
     bool all_fail = run->counts[TRIAL_FAILED] >= HOPELESS_FAILURES &&
                     !run->counts[TRIAL_COMPLETED] && !run->counts[TRIAL_STOPPED];
 
@@ -201,7 +202,7 @@ static void finish_trial(struct live *live, struct trial *trial, struct outcome 
     }
     run_tell(run, trial);
     announce(run, trial, &live->attempt, run_consider_best(run, trial), now);
-    give_up_if_hopeless(run, trial, &live->attempt);
+    give_up_if_hopeless(live, trial);
 }
 
 static void requeue_trial(struct live *live, struct trial *trial, struct outcome outcome,
@@ -247,6 +248,7 @@ void on_ended(struct live *live, const struct agent_event *event, struct now now
     struct trial *trial = run_trial(run, live->attempt.trial);
     struct outcome outcome = judge(live, trial, &event->ending);
 
+    live->cannot_start = event->ending.reason == REASON_SPAWN && !event->ending.transient;
     close_attempt(live, event, outcome);
     trial->run_us += event->ending.run_us;
     if (outcome.verdict == VERDICT_REQUEUE || outcome.verdict == VERDICT_RETRY)

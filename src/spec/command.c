@@ -8,6 +8,7 @@
  * with an option word before it, and so does a word like --x={name}.
  */
 #include "spec/parse.h"
+#include "spec/reader.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -113,13 +114,18 @@ static void add_argument(const struct spec *spec, const struct param *param, dou
     vec_push(&ret->argv, str_take(&word));
 }
 
+void add_variable_name(const char *name, struct str *to)
+{
+    str_add(to, "HONE_PARAM_");
+    for (const char *p = name; *p; p++)
+        str_add_char(to, (char)(isalnum((unsigned char)*p) ? toupper((unsigned char)*p) : '_'));
+}
+
 static void add_variable(const struct param *param, double x, struct command_line *ret)
 {
     struct str entry = STR_INIT;
 
-    str_add(&entry, "HONE_PARAM_");
-    for (const char *p = param->name; *p; p++)
-        str_add_char(&entry, (char)(isalnum((unsigned char)*p) ? toupper((unsigned char)*p) : '_'));
+    add_variable_name(param->name, &entry);
     str_add_char(&entry, '=');
     param_text(param, x, &entry);
     vec_push(&ret->env, str_take(&entry));

@@ -70,6 +70,29 @@ static int check_objective(struct reader *reader)
     return 0;
 }
 
+/* pass: env — two names that differ only in case or punctuation would be one variable. */
+static int check_variables(struct reader *reader)
+{
+    const struct space *space = &reader->spec->space;
+
+    if (reader->spec->pass != PASS_ENV)
+        return 0;
+    for (size_t i = 0; i < space->n; i++) {
+        autorelease(str) struct str mine = STR_INIT;
+        add_variable_name(space->params[i].name, &mine);
+        for (size_t k = 0; k < i; k++) {
+            autorelease(str) struct str other = STR_INIT;
+            add_variable_name(space->params[k].name, &other);
+            if (str_eq(mine.s, other.s))
+                return yaml_err(reader->err, reader->root,
+                                "parameters '%s' and '%s' would both be the variable %s: rename "
+                                "one, or pass them otherwise than by 'pass: env'",
+                                space->params[k].name, space->params[i].name, mine.s);
+        }
+    }
+    return 0;
+}
+
 /* A grid walks every value, so there must be an end to them. */
 static int check_grid(struct reader *reader, double size)
 {
@@ -118,6 +141,8 @@ static int finish(struct reader *reader)
     int r = check_command(reader);
     if (r == 0)
         r = check_objective(reader);
+    if (r == 0)
+        r = check_variables(reader);
     if (r == 0)
         r = settle_trials(reader);
     if (r < 0)

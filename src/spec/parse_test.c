@@ -330,4 +330,12 @@ TEST(exploding_aliases_are_refused_quickly)
     clean();
 }
 
+TEST(two_parameters_are_never_one_variable)
+{
+    BAD("pass: env\ncommand: x\nparams: {a-b: 1, a.b: 2}\n",
+        "t.yaml:1:1: parameters 'a-b' and 'a.b' would both be the variable HONE_PARAM_A_B: rename "
+        "one, or pass them otherwise than by 'pass: env'");
+    GOOD("command: x\nparams: {a-b: 1, a.b: 2}\n");
+}
+
 TEST_MAIN

@@ -59,6 +59,8 @@ void write_keep_checkpoints(const struct spec *spec, struct json_out *out);
 
 /* overrides.c: the tree with the command line's changes. */
 int apply_overrides(struct reader *reader, struct yaml_node **root);
+/* command.c: the variable of a parameter under `pass: env`. */
+void add_variable_name(const char *name, struct str *to);
 /* names.c */
 bool spec_name_valid(const char *name);
 /* A valid name from any text: "my model.v2" → "my_model_v2". Free it. */
