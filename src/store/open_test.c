@@ -3,6 +3,8 @@
  * open_test.c — a database is made, found again, refused when it is not ours, and read where it
  * cannot be written.
  */
+#include "store/child.h"
+#include "base/clock.h"
 #include "store/testing.h"
 
 #include <sys/stat.h>
@@ -33,7 +35,6 @@ TEST(a_moved_home_keeps_its_id_and_a_copied_one_gets_its_own)
     char *top = make_home();
     autofree(mem) char *home = xasprintf("%s/a", top), *moved = xasprintf("%s/b", top);
     autofree(mem) char *copy = xasprintf("%s/c", top);
-    autofree(mem) char *command = xasprintf("cp -r %s %s", moved, copy);
     struct store *store = open_home(home);
     autofree(mem) char *id = xstrdup(store_home_id(store));
     store_free(store);
@@ -42,7 +43,13 @@ TEST(a_moved_home_keeps_its_id_and_a_copied_one_gets_its_own)
     assert_string_equal(store_home_id(store), id);
     store_free(store);
 
-    assert_int_equal(system(command), 0);
+    autorelease(str) struct str said = STR_INIT;
+    const struct child child = {.argv = (const char *const[]){"cp", "-r", moved, copy, NULL},
+                                .envp = (const char *const *)environ,
+                                .dir = top,
+                                .deadline_us = clock_mono_us() + 60 * US_PER_S,
+                                .cap = 1000};
+    assert_int_equal(child_ask(&child, &said), 0);
     store = open_home(copy);
     autofree(mem) char *other = xstrdup(store_home_id(store));
     assert_int_equal(strlen(other), 16);

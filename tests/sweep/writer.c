@@ -120,10 +120,10 @@ static size_t metric_line(uint64_t step)
 {
     uint64_t r = scramble(step);
     size_t size = size_of(r);
-    size_t n = (size_t)sprintf(line, "train step=%llui,v=%llu", (unsigned long long)step,
-                               (unsigned long long)(r >> 40));
+    size_t n = (size_t)snprintf(line, sizeof(line), "train step=%llui,v=%llu",
+                                (unsigned long long)step, (unsigned long long)(r >> 40));
     if (r >> 63) {
-        n += (size_t)sprintf(line + n, ",text=\"");
+        n += (size_t)snprintf(line + n, sizeof(line) - n, ",text=\"");
         n = fill(n, size - 1, r);
         line[n++] = '"';
     } else {
@@ -141,7 +141,7 @@ static size_t metric_line(uint64_t step)
 
 static size_t output_line(uint64_t step)
 {
-    size_t n = (size_t)sprintf(line, "row/%llu/", (unsigned long long)step);
+    size_t n = (size_t)snprintf(line, sizeof(line), "row/%llu/", (unsigned long long)step);
     n = fill(n, size_of(scramble(step + 1)), step + 1);
     line[n++] = '\n';
     return n;
@@ -210,7 +210,7 @@ int main(int argc, char **argv)
 
     folder = must_env("SWEEP_FOLDER");
     trial = must_env("HONE_TRIAL");
-    attempt = atoi(must_env("HONE_ATTEMPT"));
+    attempt = (int)strtol(must_env("HONE_ATTEMPT"), NULL, 10);
     note("start");
     snprintf(name, sizeof(name), "%s.lock", trial);
     int lock = open_in_folder(name, O_RDWR | O_CREAT);
