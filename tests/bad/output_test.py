@@ -49,21 +49,25 @@ def output_beyond_the_cap_loses_its_middle_and_that_is_said(place: Place):
 
 
 def the_disk_is_spared_while_the_program_still_writes(place: Place):
-    """1 GB against a cap of 32 MB: what is on the disk at any time stays small."""
+    """1 GB against a cap of 32 MB: the middle goes while the program still writes."""
     program = place.write("watch.py", f"""
-import os
-folder = os.path.dirname(os.environ["HONE_PARAMS"])
-block, most = b"0123456789abcde\\n" * 65536, 0
+import os, sys, time
+stdout = os.path.join(os.path.dirname(os.environ["HONE_PARAMS"]), "stdout")
+block, spared, end = b"0123456789abcde\\n" * 65536, 0, time.monotonic() + 60
+on_disk = lambda: os.stat(stdout).st_blocks * 512
 for _ in range(1024):
     os.write(1, block)
-    most = max(most, os.stat(os.path.join(folder, "stdout")).st_blocks * 512)
-print("\\nmost_on_disk:", most >> 20)
+    if on_disk() > 256 << 20:
+        while on_disk() > 128 << 20:  # however fast the disk: wait for the keeper
+            if time.monotonic() > end:
+                sys.exit("nothing was dropped in a minute")
+        spared += 1
+print("\\nspared:", spared)
 """)
-    place.hone("run", "--set", "limits.output=32M", "--set", "objective=most_on_disk", "--",
+    place.hone("run", "--set", "limits.output=32M", "--set", "objective=spared", "--",
                "/usr/bin/python3", program)
     trial = place.show("last.1")
     assert trial["state"] == "completed", trial
-    assert trial["value"] < 512, f"{trial['value']} MB were on the disk at once"
     assert disk_use(place.home) < 36 * MB, disk_use(place.home)
     shown, _ = place.hone("show", "last.1")
     assert "1.0 GB of output dropped" in shown, shown
