@@ -31,6 +31,8 @@ static int read_one(struct compare *compare, const char *ref, struct err *err)
                        "'%s' and '%s' are an experiment and a trial; compare like "
                        "with like",
                        compare->call->args[0], ref);
+    struct experiment *experiment = &target->experiment.experiment;
+    experiment->state = shown_state(experiment, home_has_engine(compare->call->home));
     return facts_results(facts, compare->store, target, err);
 }
 

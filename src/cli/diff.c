@@ -45,11 +45,12 @@ static int keep_code(const struct attempt *attempt, void *arg)
 static int read_side(struct diff *diff, int i, struct err *err)
 {
     struct target *target = &diff->targets[i];
-    const struct experiment *experiment = &target->experiment.experiment;
+    struct experiment *experiment = &target->experiment.experiment;
 
     int r = target_find(diff->store, diff->call->args[i], FIND_ANY, target, err);
     if (r < 0)
         return r;
+    experiment->state = shown_state(experiment, home_has_engine(diff->call->home));
     if (experiment->code)
         diff->code[i] = xstrdup(experiment->code);
     if (target->has_trial)
