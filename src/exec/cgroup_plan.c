@@ -86,15 +86,15 @@ static char *own_folder(const char *mount, const char *self, const char *control
     return folder;
 }
 
-/* The honest test: make a folder. */
+/* The honest test: make a folder. One that a killed process left, or that another makes just now,
+ * does as well: being able to remove it tells the same. */
 static int folder_usable(const char *folder)
 {
-    autofree(mem) char *probe = xasprintf("%s/hone-probe-%d", folder, (int)getpid());
+    autofree(mem) char *probe = xasprintf("%s/hone-probe", folder);
 
-    if (mkdir(probe, 0755) < 0)
+    if (mkdir(probe, 0755) < 0 && errno != EEXIST)
         return -errno;
-    rmdir(probe);
-    return 0;
+    return rmdir(probe) < 0 && errno != ENOENT ? -errno : 0;
 }
 
 static bool alone_in(const char *folder)

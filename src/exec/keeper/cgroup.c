@@ -212,7 +212,6 @@ static void folder_remove(const char *path)
 void cgroup_remove(const struct keeper *k)
 {
     const char *folders[] = {k->record.cgroup_limits, k->record.cgroup};
-    bool orphan = k->parent == 1 || SYS(SYS_getppid, 0) != k->parent;
     char parent[PATH_SIZE];
 
     for (int i = 0; i < 2; i++) {
@@ -220,7 +219,10 @@ void cgroup_remove(const struct keeper *k)
             continue;
         folder_remove(folders[i]);
         parent_of(parent, folders[i]);
-        if (orphan) /* nobody else would; it fails while others are in it */
+        /* An orphan removes the home's folder too: the engine that adopts it may read the exit
+         * record, end, and find the folder still in use before we are done. Asked only now, since
+         * the parent may have died meanwhile. It fails while others are in it. */
+        if (k->parent == 1 || SYS(SYS_getppid, 0) != k->parent)
             folder_rmdir(parent);
     }
 }
