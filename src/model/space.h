@@ -22,6 +22,27 @@ struct condition {
     size_t n_values;
 };
 
+/* A part of a forbidden combination: parameter `param` is active and has one of these values, or,
+ * with none listed, lies in [min, max]. */
+struct clause {
+    size_t param;
+    double *values;
+    size_t n_values;
+    double min, max;
+};
+/* Points where all clauses hold are not in the space. */
+struct forbid {
+    struct clause *clauses;
+    size_t n;
+};
+
+/* Where the user expects good values. A choice has a weight each (they sum to 1); a number a mean
+ * and a deviation on the axis of param_to_unit(). */
+struct prior {
+    double *weights; /* CHOICE; NULL: none */
+    double mean, sd; /* FLOAT, INT; sd 0: none */
+};
+
 struct param {
     char *name;
     enum param_type type;
@@ -33,18 +54,21 @@ struct param {
     bool ordered; /* CHOICE: the order means something (a range, a list of numbers) */
     struct condition *when;
     size_t n_when; /* all must hold */
+    struct prior prior;
 };
 
 struct space {
     struct param *params;
     size_t n;
+    struct forbid *forbids;
+    size_t n_forbids;
 };
 
 void space_release(struct space *space);
 /* Index of the parameter called `name`, or -1. */
 ptrdiff_t space_find(const struct space *space, const char *name);
-/* Number of different settings; INFINITY with a free float. Exact but for conditions so entangled
- * that counting takes too long: then an upper bound. */
+/* Number of different settings; INFINITY with a free float. Exact but for conditions or forbidden
+ * combinations so entangled that counting takes too long: then an upper bound. */
 double space_size(const struct space *space);
 /* Number of values of one parameter; INFINITY for a free float. */
 double param_size(const struct param *param);
@@ -62,7 +86,9 @@ bool param_contains(const struct param *param, double x);
 bool param_active(const struct param *param, const double *x);
 /* Make x canonical: inactive parameters become NaN. */
 void space_settle(const struct space *space, double *x);
-/* Is x canonical, in bounds, on its steps? */
+/* Does a forbidden combination hold at x (canonical)? */
+bool space_forbids(const struct space *space, const double *x);
+/* Is x canonical, in bounds, on its steps, and not forbidden? */
 bool space_contains(const struct space *space, const double *x);
 /* Equal points, NaN equal to NaN. */
 bool point_equal(const double *a, const double *b, size_t n);

@@ -19,6 +19,30 @@ struct objective {
     double target; /* NaN: none */
 };
 
+/* A metric that must stay within a bound: latency_ms <= 20. Its last value counts. */
+struct constraint {
+    char *metric;
+    bool at_least; /* >= bound; else <= bound */
+    double bound;
+};
+
+/* What an improvement is weighed against. */
+enum per { PER_TRIAL, PER_SECONDS, PER_ENERGY };
+
+/* Which earlier experiments may teach this one. */
+enum knowledge { KNOWLEDGE_AUTO, KNOWLEDGE_OFF, KNOWLEDGE_LIST };
+
+/* Early stopping: the rule and its numbers; 0 (chance: NaN) takes the rule's default. */
+struct stop_settings {
+    char *rule;                 /* "none", "median", "curve", "asha", "hyperband" */
+    double chance;              /* curve: of stopping the eventual winner, per experiment */
+    int64_t eta;                /* asha, hyperband: one in eta goes on */
+    int64_t min_step, max_step; /* asha, hyperband: first rung, end of a whole run */
+    bool end;                   /* asha: stop what is not promoted at once, instead of pausing it */
+};
+
+#define TRY_FREE INFINITY /* in a setting of `try`: the search fills it in */
+
 struct text_pair {
     char *key, *value;
 };
@@ -39,7 +63,10 @@ struct spec {
     VEC(char *) tags;
 
     struct space space;
-    struct objective objective;
+    struct objective objective;   /* the first, or only one */
+    VEC(struct objective) others; /* further ones: then the Pareto front is looked for */
+    enum per per;
+    VEC(struct constraint) constraints;
     VEC(char *) diverge; /* metrics whose NaN or Inf also means diverged */
     VEC(struct text_pair)
     patterns;           /* metrics: key = metric name, value = regex with one group;
@@ -49,8 +76,14 @@ struct spec {
     char *algorithm;  /* "auto", "random", … */
     int64_t trials;   /* how many to run; 0: as many as the space has */
     int64_t parallel; /* 0: auto */
-    char *stop;       /* early stopping: "none", "median" */
+    struct stop_settings stop;
     uint64_t seed;
+    bool no_repeats;      /* repeats: never */
+    double paused_memory; /* share of the machine's memory that paused trials may hold */
+    enum knowledge knowledge;
+    VEC(char *) knowledge_from; /* KNOWLEDGE_LIST: experiments, by name or number */
+    VEC(double *) tries;      /* settings to run first, space.n doubles each; TRY_FREE: not given */
+    double until_improvement; /* end when less than this share is to be expected; 0: never */
 
     int64_t time_us, trial_time_us; /* 0: none */
     int64_t deadline_us;            /* wall; 0: none */

@@ -25,6 +25,8 @@ struct experiment {
     void *search_state; /* blob of search_save(); NULL */
     size_t search_state_size;
     int64_t rerun_of_experiment, rerun_of_trial; /* `hone rerun`; 0: no */
+    int64_t best_trial;                          /* as the search's model sees it; 0: not said */
+    double best_mean, best_deviation;            /* of the objective there; NaN: no model */
 };
 
 struct trial {
@@ -40,7 +42,14 @@ struct trial {
     int64_t attempts;       /* how many were made; the newest has this number */
     int64_t retries;        /* of them, after failures (not 85, not interruptions) */
     int64_t created_us, started_us, ended_us;
-    int64_t run_us; /* summed over attempts */
+    int64_t run_us;    /* summed over attempts, without the time it was paused */
+    int64_t seen;      /* how many results its suggestion rests on */
+    int64_t told;      /* it was the told-th result of the experiment; 0: not told yet */
+    int64_t repeat_of; /* the trial whose setting it runs again; 0: none */
+    char *why;         /* JSON: the numbers of its suggestion; NULL */
+    char *verdict;     /* JSON: the numbers of the rule that stopped or paused it; NULL */
+    double *extra;     /* last values of spec.others, then of spec.constraints; NaN: none; owned */
+    size_t n_extra;
 };
 
 struct attempt {
