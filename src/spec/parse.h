@@ -36,6 +36,11 @@ int spec_load(const char *path, const struct spec_overrides *overrides, struct s
 int spec_parse(const char *text, size_t n, const char *name, const char *dir,
                const struct spec_overrides *overrides, struct spec *ret, struct str *ret_notes,
                struct err *err);
+/* A part of a spec, for a search without a program: a mapping with `params`, and maybe `forbid`,
+ * `try`, `objective`, `constraint` and `search`, in JSON or YAML. Fills ret->space, ret->tries and
+ * what else is named, all with their defaults (trials 0: not said). Errors name no place, just the
+ * parameter. `ret` must be spec_init()ed and is released by the caller even after an error. */
+int spec_parse_params(const char *text, size_t n, struct spec *ret, struct err *err);
 /* The whole spec as canonical JSON; spec_parse() of it gives an equal spec. */
 void spec_json(const struct spec *spec, struct str *to);
 /* `hone check`: the expanded plan for people: command, parameters with their number of values,
