@@ -19,7 +19,8 @@ CFLAGS   ?= $(OPT) -g
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla \
             -Wformat=2 -Wundef -Werror
 INCLUDE  := -std=gnu17 -D_GNU_SOURCE -DHONE_VERSION='"$(VERSION)"' -Isrc -Isdk/c -I.
-ALLFLAGS  = $(INCLUDE) -fno-common $(WARN) $(CFLAGS) \
+# No fused multiply-add: the same bits from every compiler.
+ALLFLAGS  = $(INCLUDE) -fno-common -ffp-contract=off $(WARN) $(CFLAGS) \
             $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer $(if $(filter gcc,$(CC)),-Wno-format-truncation))
 LDALL     = $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -rdynamic
 LIBS      = $(shell pkg-config --libs $(PKGS)) -lm -lpthread -ldl

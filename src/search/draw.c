@@ -2,19 +2,10 @@
 /*
  * draw.c — draws without repetition.
  *
- * The hash of every setting given out is remembered, and a candidate that was given out before is
- * drawn again. When TRIES candidates in a row are old, the space is nearly full (or its
- * conditions make a few settings very likely), and the next fresh setting is found by walking:
- * from a random place forward, round the end, and on from there the next time. The walk passes each
- * setting at most twice over all asks, so an ask takes constant time on average and the space
- * ends exactly when every setting was given out.
- *
- * Settings with an active free float are not remembered, nor those of a finite space so large that
- * none comes twice in practice. In an infinite space whose conditions also allow settings without a
- * free float, those are not repeated either, until TRIES draws in a row find nothing else.
- *
- * The saved state is counters and the random state. Loading draws everything again, which
- * rebuilds the memory of settings; where there is none to rebuild, it just sets the counters.
+ * A candidate that was given out before, or is forbidden, is drawn again. When TRIES candidates in
+ * a row are no good, the space is nearly full (or its conditions make a few settings very likely),
+ * and the next fresh setting is found by walking on from the last candidate, round the end. So the
+ * space ends exactly when every setting was given out.
  */
 #include "search/draw.h"
 #include "search/walk.h"
@@ -22,161 +13,113 @@
 #include <errno.h>
 #include <math.h>
 
-#define TRIES         16
-#define STATE_VERSION 1
-#define NEVER         1e-24 /* a million draws repeat with a chance of 1e-12: less than hashes meet */
+#define TRIES      24
+#define FREE_TRIES 20000 /* in an infinite space: then the allowed part is too small to be hit */
 
-static char seen_mark;
-
-/* An upper bound of the chance that two draws are the same setting: the product of the widest cells
- * (in log scale the first value's) of the parameters that are always active; a free float: 0. */
-static double chance_of_repeat(const struct space *space)
+bool draw_is_fresh(const struct search *s, const double *x)
 {
-    double chance = 1;
-    for (size_t i = 0; i < space->n; i++) {
-        const struct param *param = &space->params[i];
-        double size = param_size(param);
-        if (param->n_when == 0 && size > 1)
-            chance *= isinf(size) ? 0 : 2 * param_to_unit(param, param_value_at(param, 0));
-    }
-    return chance;
+    return space_contains(s->space, x) && !history_given(&s->history, x);
 }
 
-void draw_init(struct draw *d, draw_fn *next)
+static int refuse(struct err *err)
 {
-    d->next = next;
-    d->start = d->base.rng;
-    d->watch = chance_of_repeat(d->base.space) > NEVER;
-    d->finite = !walk_obstacle(d->base.space);
+    return err_set(err, ENODATA, "every setting was tried");
 }
 
-static void forget(struct draw *d)
+/* From x on, round the end, to the first fresh setting. */
+static int walk_on(const struct search *s, double *x, struct err *err)
 {
-    map_release(&d->seen);
-    free(d->cursor);
-    free(d->begin);
-    d->cursor = d->begin = NULL;
-    d->exhausted = false;
-    d->drawn = d->asked = 0;
-    d->base.rng = d->start;
-}
+    size_t size = s->space->n * sizeof(*x);
+    autofree(mem) double *begin = xmemdup(x, size);
 
-void draw_release(struct search *s)
-{
-    forget((struct draw *)s);
-}
-
-static bool has_free_float(const struct space *space, const double *x)
-{
-    for (size_t i = 0; i < space->n; i++)
-        if (!isnan(x[i]) && isinf(param_size(&space->params[i])))
-            return true;
-    return false;
-}
-
-/* Note that x is given out; false if it was before. */
-static bool note(struct draw *d, const double *x)
-{
-    const struct space *space = d->base.space;
-    if (!d->watch || (!d->finite && has_free_float(space, x)))
-        return true;
-    uint64_t hash = point_hash(x, space->n);
-    if (map_find(&d->seen, hash))
-        return false;
-    map_put(&d->seen, hash, &seen_mark);
-    return true;
-}
-
-static void draw_one(struct draw *d, double *ret_x)
-{
-    d->next(d, ret_x);
-    d->drawn++;
-    space_settle(d->base.space, ret_x);
-}
-
-/* Find a fresh setting by walking on; `from` is where the first walk begins. */
-static bool walk_on(struct draw *d, const double *from, double *ret_x)
-{
-    const struct space *space = d->base.space;
-    size_t size = space->n * sizeof(*from);
-
-    if (!d->cursor) {
-        d->cursor = xmemdup(from, size);
-        d->begin = xmemdup(from, size);
-    }
     do {
-        if (!walk_next(space, d->cursor))
-            walk_first(space, d->cursor);
-        if (note(d, d->cursor)) {
-            memcpy(ret_x, d->cursor, size);
-            return true;
-        }
-    } while (!point_equal(d->cursor, d->begin, space->n));
-    return false;
+        if (!walk_next(s->space, x))
+            walk_first(s->space, x);
+        if (draw_is_fresh(s, x))
+            return 0;
+    } while (!point_equal(x, begin, s->space->n));
+    return refuse(err);
 }
 
-int draw_ask(struct search *s, double *ret_x, struct err *err)
+int draw_fresh(const struct search *s, draw_fn *next, uint64_t *drawn, double *ret_x,
+               struct err *err)
 {
-    struct draw *d = (struct draw *)s;
-    bool fresh = false;
+    bool finite = !walk_obstacle(s->space);
+    autofree(mem) double *spare = NULL;
 
-    for (int i = 0; i < TRIES && !fresh && !d->exhausted; i++) {
-        draw_one(d, ret_x);
-        fresh = note(d, ret_x);
+    for (int i = 0; i < (finite ? TRIES : FREE_TRIES); i++) {
+        next(s, (*drawn)++, ret_x);
+        space_settle(s->space, ret_x);
+        if (draw_is_fresh(s, ret_x))
+            return 0;
+        if (finite || !space_contains(s->space, ret_x))
+            continue;
+        if (!spare)
+            spare = xmemdup(ret_x, s->space->n * sizeof(*ret_x));
+        if (i >= TRIES) /* only settings without a free float are left to be drawn */
+            break;
     }
-    if (!fresh && d->finite && !d->exhausted) {
-        fresh = walk_on(d, ret_x, ret_x);
-        d->exhausted = !fresh;
-    }
-    if (d->exhausted)
-        return err_set(err, ENODATA, "every setting was tried");
-    d->asked++;
+    if (finite)
+        return walk_on(s, ret_x, err);
+    if (!spare)
+        return err_set(err, ENODATA, "no setting was found that `forbid` allows");
+    memcpy(ret_x, spare, s->space->n * sizeof(*ret_x));
     return 0;
 }
 
-struct draw_state {
-    uint64_t version, drawn, asked, exhausted;
-    struct rng rng;
-};
-
-void draw_save(const struct search *s, struct str *to)
+static size_t draw_weighted(const double *weights, size_t n, struct rng *rng)
 {
-    const struct draw *d = (const struct draw *)s;
-    struct draw_state state = {STATE_VERSION, d->drawn, d->asked, d->exhausted, s->rng};
-    str_add_n(to, (const char *)&state, sizeof(state));
+    double u = rng_unit(rng);
+    for (size_t i = 0; i + 1 < n; i++) {
+        u -= weights[i];
+        if (u < 0)
+            return i;
+    }
+    return n - 1;
 }
 
-static int replay(struct draw *d, const struct draw_state *state, struct err *err)
+double draw_param(const struct param *param, bool by_prior, struct rng *rng)
 {
-    autofree(mem) double *x = xcalloc(d->base.space->n, sizeof(*x));
-    uint64_t asks = state->asked + (state->exhausted ? 1 : 0);
+    const struct prior *prior = &param->prior;
 
-    while (asks-- && d->drawn < state->drawn)
-        draw_ask(&d->base, x, NULL);
-    if (d->drawn != state->drawn || d->asked != state->asked ||
-        memcmp(&d->base.rng, &state->rng, sizeof(state->rng)) != 0)
-        return err_set(err, EINVAL, "the saved state of %s search does not fit this space and seed",
-                       d->base.ops->name);
-    return 0;
+    if (by_prior && prior->weights && param->n_choices)
+        return (double)draw_weighted(prior->weights, param->n_choices, rng);
+    if (!by_prior || !(prior->sd > 0))
+        return param_from_unit(param, rng_unit(rng));
+    for (int i = 0; i < TRIES; i++) {
+        double u = prior->mean + prior->sd * rng_normal(rng);
+        if (u >= 0 && u <= 1)
+            return param_from_unit(param, u);
+    }
+    return param_from_unit(param, fmin(fmax(prior->mean, 0), 1));
 }
 
-int draw_load(struct search *s, const void *bytes, size_t n, struct err *err)
+int draw_random(const struct search *s, struct rng *rng, bool by_prior, double *ret_x,
+                struct err *err)
 {
-    struct draw *d = (struct draw *)s;
-    struct draw_state state;
+    bool finite = !walk_obstacle(s->space);
 
-    if (n != sizeof(state))
-        return err_set(err, EINVAL, "the saved state of %s search has %zu bytes, not %zu",
-                       s->ops->name, n, sizeof(state));
-    memcpy(&state, bytes, n);
-    if (state.version != STATE_VERSION)
-        return err_set(err, EINVAL, "the saved state of %s search is of another version",
-                       s->ops->name);
-    forget(d);
-    if (d->watch)
-        return replay(d, &state, err);
-    d->drawn = state.drawn;
-    d->asked = state.asked;
-    s->rng = state.rng;
+    for (int i = 0; i < (finite ? TRIES : FREE_TRIES); i++) {
+        for (size_t k = 0; k < s->space->n; k++)
+            ret_x[k] = draw_param(&s->space->params[k], by_prior, rng);
+        space_settle(s->space, ret_x);
+        if (draw_is_fresh(s, ret_x) || (i >= TRIES && space_contains(s->space, ret_x)))
+            return 0;
+    }
+    return finite ? walk_on(s, ret_x, err)
+                  : err_set(err, ENODATA, "no setting was found that `forbid` allows");
+}
+
+void draw_save(uint64_t drawn, struct str *to)
+{
+    str_add_n(to, (const char *)&drawn, sizeof(drawn));
+}
+
+int draw_load(const void *bytes, size_t n, uint64_t *ret_drawn, struct err *err)
+{
+    if (n != sizeof(*ret_drawn))
+        return err_set(err, EINVAL, "the saved state of the search has %zu bytes, not %zu", n,
+                       sizeof(*ret_drawn));
+    memcpy(ret_drawn, bytes, n);
     return 0;
 }

@@ -1,39 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * draw.h — what searches share that draw candidates without looking at results: no setting twice,
- * the exact end of a finite space, and a state of a few numbers. Private to search/.
- *
- * An algorithm embeds struct draw first, gives a draw_fn in its init, and names draw_ask, draw_save
- * and draw_load in its ops. Its draws must follow from `base.rng` and `drawn` alone.
+ * draw.h — settings that were not given out before, however they are drawn. Private to search/.
  */
 #ifndef HONE_SEARCH_DRAW_H
 #define HONE_SEARCH_DRAW_H
 
-#include "base/map.h"
 #include "search/search.h"
 
-struct draw;
-/* Write candidate number d->drawn; values of inactive parameters do not matter. */
-typedef void draw_fn(struct draw *d, double *ret_x);
+/* May x be given out: canonical, not forbidden, new? */
+bool draw_is_fresh(const struct search *s, const double *x);
 
-struct draw {
-    struct search base;
-    draw_fn *next;
-    struct rng start;      /* base.rng before the first draw */
-    uint64_t drawn, asked; /* candidates drawn; points given out */
-    bool watch;            /* settings can come twice: remember them */
-    bool finite;
-    struct map seen; /* point_hash() of the settings given out */
-    double *cursor;  /* where the walk stands; NULL: it has not begun */
-    double *begin;   /* where it began */
-    bool exhausted;
-};
+/* Write candidate `number`; values of inactive parameters do not matter. */
+typedef void draw_fn(const struct search *s, uint64_t number, double *ret_x);
+/* The first fresh candidate from *drawn on, which becomes the number after it. When many in a row
+ * are old, the next fresh setting is found by walking through a finite space: -ENODATA comes
+ * exactly when there is none. In an infinite space a setting without a free float may come again as
+ * a last resort. */
+int draw_fresh(const struct search *s, draw_fn *next, uint64_t *drawn, double *ret_x,
+               struct err *err);
+/* A fresh setting, uniformly at random (or by the parameters' priors with `by_prior`); for
+ * algorithms that have run out of better ideas. */
+int draw_random(const struct search *s, struct rng *rng, bool by_prior, double *ret_x,
+                struct err *err);
+/* One draw of a parameter by its prior; uniform where it has none. */
+double draw_param(const struct param *param, bool by_prior, struct rng *rng);
 
-/* Call at the end of init. */
-void draw_init(struct draw *d, draw_fn *next);
-void draw_release(struct search *s);
-int draw_ask(struct search *s, double *ret_x, struct err *err);
-void draw_save(const struct search *s, struct str *to);
-int draw_load(struct search *s, const void *bytes, size_t n, struct err *err);
+/* For algorithms whose only state is a count of draws. */
+void draw_save(uint64_t drawn, struct str *to);
+int draw_load(const void *bytes, size_t n, uint64_t *ret_drawn, struct err *err);
 
 #endif

@@ -2,18 +2,18 @@
 /*
  * grid.c — every combination, in the order of the file, the last parameter fastest.
  *
- * Its state is one number: how many were asked. Loading walks there again, which takes well under
- * a microsecond a setting.
+ * Its state is one number: how far it walked. Loading walks there again, which takes well under a
+ * microsecond a setting.
  */
-#include "search/search.h"
+#include "search/draw.h"
 #include "search/walk.h"
 
 #include <errno.h>
 
 struct grid {
     struct search base;
-    uint64_t asked;
-    double *x; /* the last one asked */
+    uint64_t walked;
+    double *x; /* where the walk stands */
 };
 
 static int grid_init(struct search *s, struct err *err)
@@ -32,41 +32,43 @@ static int grid_init(struct search *s, struct err *err)
 
 static bool advance(struct grid *grid)
 {
-    if (grid->asked == 0)
+    if (grid->walked == 0)
         walk_first(grid->base.space, grid->x);
     else if (!walk_next(grid->base.space, grid->x))
         return false;
-    grid->asked++;
+    grid->walked++;
     return true;
 }
 
-static int grid_ask(struct search *s, double *ret_x, struct err *err)
+static int grid_ask(struct search *s, struct suggestion *ret, struct err *err)
 {
     struct grid *grid = (struct grid *)s;
-    if (!advance(grid))
-        return err_set(err, ENODATA, "every setting was tried");
+
+    do
+        if (!advance(grid))
+            return err_set(err, ENODATA, "every setting was tried");
+    while (!draw_is_fresh(s, grid->x));
     for (size_t i = 0; i < s->space->n; i++)
-        ret_x[i] = grid->x[i];
+        ret->x[i] = grid->x[i];
+    ret->why = WHY_WALK;
     return 0;
 }
 
 static void grid_save(const struct search *s, struct str *to)
 {
-    const struct grid *grid = (const struct grid *)s;
-    str_add_n(to, (const char *)&grid->asked, sizeof(grid->asked));
+    draw_save(((const struct grid *)s)->walked, to);
 }
 
 static int grid_load(struct search *s, const void *bytes, size_t n, struct err *err)
 {
     struct grid *grid = (struct grid *)s;
-    uint64_t asked;
+    uint64_t walked = 0;
+    int r = draw_load(bytes, n, &walked, err);
 
-    if (n != sizeof(asked))
-        return err_set(err, EINVAL, "the saved state of grid search has %zu bytes, not %zu", n,
-                       sizeof(asked));
-    memcpy(&asked, bytes, n);
-    grid->asked = 0;
-    while (grid->asked < asked)
+    if (r < 0)
+        return r;
+    grid->walked = 0;
+    while (grid->walked < walked)
         if (!advance(grid))
             return err_set(err, EINVAL, "the saved state of grid search is past the space's end");
     return 0;
@@ -86,4 +88,5 @@ const struct search_ops search_grid = {
     .save = grid_save,
     .load = grid_load,
     .release = grid_release,
+    .several = true,
 };

@@ -95,18 +95,15 @@ struct history {
     VEC(double) others;    /* (n, n_objectives − 1), NaN unknown */
     VEC(double) excess;    /* (n, n_constraints), NaN unknown */
     VEC(double) cost;      /* (n), NaN unknown */
-    VEC(double) pending;   /* (m, d) in flight, in the order given out */
-    struct map given;      /* point_hash() → how often it was given out, as a number */
+    size_t n_pending;
+    VEC(double) pending; /* (n_pending, d) in flight, in the order given out */
+    struct map given;    /* point_hash() → how often it was given out, as a number */
 };
 /* How often was x given out (in flight or told)? */
 size_t history_given(const struct history *history, const double *x);
 static inline const double *history_x(const struct history *history, size_t i)
 {
     return history->x.at + i * history->d;
-}
-static inline size_t history_pending(const struct history *history)
-{
-    return history->d ? history->pending.len / history->d : 0;
 }
 
 /* Write the next point into ret->x and the rest of *ret (it comes with why = WHY_DRAW, NaN
@@ -159,9 +156,9 @@ int search_ask(struct search *s, struct suggestion *ret, struct err *err);
 int search_prepare(struct search *s, struct err *err);
 /* Throw the prepared suggestion away: the next ask computes with all results. */
 void search_forget(struct search *s);
-/* A point is in flight that this object did not give out: a trial of an earlier process. Its
- * number among the asks is taken. */
-void search_asked(struct search *s, const double *x, enum why why);
+/* A point was given out by an earlier process: its number among the asks is taken. It is in flight,
+ * unless `told`: its result follows by search_tell(). */
+void search_asked(struct search *s, const double *x, enum why why, bool told);
 /* The result of a point in flight (or of any point of the space: then it just teaches). */
 void search_tell(struct search *s, const double *x, const struct result *result);
 /* What search_asked() and search_tell() do not bring back. */

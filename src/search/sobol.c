@@ -17,7 +17,8 @@
 #define COLUMNS 40 /* good for 2^40 points */
 
 struct sobol {
-    struct draw draw; /* first */
+    struct search base;
+    uint64_t drawn;
     size_t dims;
     uint64_t (*directions)[COLUMNS]; /* (dims, COLUMNS), scrambled; bit 63 counts 1/2 */
     uint64_t *shifts;                /* (dims) */
@@ -63,36 +64,43 @@ static double sobol_unit(const struct sobol *sobol, size_t dim, uint64_t number)
     return (double)(x >> 11) * 0x1p-53;
 }
 
-static void sobol_next(struct draw *d, double *ret_x)
+static void sobol_point(const struct search *s, uint64_t number, double *ret_x)
 {
-    struct sobol *sobol = (struct sobol *)d;
-    const struct space *space = d->base.space;
+    const struct sobol *sobol = (const struct sobol *)s;
+    struct rng rng;
     size_t dim = 0;
 
-    for (size_t i = 0; i < space->n; i++) {
+    rng_init(&rng, s->problem.seed, number + 1);
+    for (size_t i = 0; i < s->space->n; i++) {
         double u = 0;
-        if (param_size(&space->params[i]) > 1) {
-            u = dim < sobol->dims ? sobol_unit(sobol, dim, d->drawn) : rng_unit(&d->base.rng);
+        if (param_size(&s->space->params[i]) > 1) {
+            u = dim < sobol->dims ? sobol_unit(sobol, dim, number) : rng_unit(&rng);
             dim++;
         }
-        ret_x[i] = param_from_unit(&space->params[i], u);
+        ret_x[i] = param_from_unit(&s->space->params[i], u);
     }
+}
+
+static int sobol_ask(struct search *s, struct suggestion *ret, struct err *err)
+{
+    return draw_fresh(s, sobol_point, &((struct sobol *)s)->drawn, ret->x, err);
 }
 
 static int sobol_init(struct search *s, struct err *err UNUSED)
 {
     struct sobol *sobol = (struct sobol *)s;
+    struct rng rng;
 
+    rng_init(&rng, s->problem.seed, 0);
     for (size_t i = 0; i < s->space->n && sobol->dims < SOBOL_DIMENSIONS; i++)
         sobol->dims += param_size(&s->space->params[i]) > 1;
     sobol->directions = xcalloc(sobol->dims, sizeof(*sobol->directions));
     sobol->shifts = xcalloc(sobol->dims, sizeof(*sobol->shifts));
     for (size_t dim = 0; dim < sobol->dims; dim++) {
         fill_directions(dim, sobol->directions[dim]);
-        scramble(sobol->directions[dim], &s->rng);
-        sobol->shifts[dim] = rng_u64(&s->rng);
+        scramble(sobol->directions[dim], &rng);
+        sobol->shifts[dim] = rng_u64(&rng);
     }
-    draw_init(&sobol->draw, sobol_next);
     return 0;
 }
 
@@ -101,7 +109,16 @@ static void sobol_release(struct search *s)
     struct sobol *sobol = (struct sobol *)s;
     free(sobol->directions);
     free(sobol->shifts);
-    draw_release(s);
+}
+
+static void sobol_save(const struct search *s, struct str *to)
+{
+    draw_save(((const struct sobol *)s)->drawn, to);
+}
+
+static int sobol_load(struct search *s, const void *bytes, size_t n, struct err *err)
+{
+    return draw_load(bytes, n, &((struct sobol *)s)->drawn, err);
 }
 
 const struct search_ops search_sobol = {
@@ -109,8 +126,9 @@ const struct search_ops search_sobol = {
     .help = "a scrambled Sobol sequence: fills the space evenly",
     .size = sizeof(struct sobol),
     .init = sobol_init,
-    .ask = draw_ask,
-    .save = draw_save,
-    .load = draw_load,
+    .ask = sobol_ask,
+    .save = sobol_save,
+    .load = sobol_load,
     .release = sobol_release,
+    .several = true,
 };

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * first.h — what is run before the algorithm is asked, and beside it: the user's settings, the best
+ * of earlier experiments, repeats of the contenders. Private to search/.
+ */
+#ifndef HONE_SEARCH_FIRST_H
+#define HONE_SEARCH_FIRST_H
+
+#include "search/search.h"
+
+/* True if there is such a suggestion; it is in *ret. */
+bool first_ask(struct search *s, struct suggestion *ret);
+void first_release(struct search *s);
+
+#endif
