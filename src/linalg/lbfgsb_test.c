@@ -127,7 +127,7 @@ TEST(a_quadratic_is_solved_in_a_few_steps)
     for (size_t d = 1; d <= 10; d++) {
         double x[D_MAX], f;
         fill(x, d, -3);
-        assert_in_range(minimize(bowl, x, d, -10, 10, &f), 2, 80);
+        assert_in_range(minimize(bowl, x, d, -10, 10, &f), 2, 120);
         for (size_t i = 0; i < d; i++)
             assert_true(fabs(x[i] - 0.1 * (double)i) < 1e-6);
         assert_true(f < 1e-10);
@@ -140,11 +140,8 @@ TEST(rosenbrocks_valley_is_followed_to_its_end)
         double x[D_MAX], f;
         for (size_t i = 0; i < d; i++)
             x[i] = i % 2 ? 1 : -1.2;
-        assert_in_range(minimize(valley, x, d, -5, 5, &f), 2, 600);
-        assert_true(f <
-                    4.5); /* from four dimensions on there is a second minimum near (-1, 1, …) */
-        if (d < 4)
-            assert_true(f < 1e-12);
+        assert_in_range(minimize(valley, x, d, -5, 5, &f), 2, 250);
+        assert_true(f < 1e-10);
     }
 }
 
