@@ -131,6 +131,19 @@ double param_to_unit(const struct param *param, double x)
     return clamp(((from + log(x + half)) / 2 - lo) / (hi - lo), 0, 1);
 }
 
+double param_width(const struct param *param)
+{
+    double n = param_size(param), lo, hi;
+
+    if (param->type == PARAM_CHOICE)
+        return n;
+    if (param->scale == SCALE_LOG) {
+        log_bounds(param, &lo, &hi);
+        return hi - lo;
+    }
+    return isinf(n) ? param->max - param->min : n * step_of(param);
+}
+
 bool param_active(const struct param *param, const double *x)
 {
     for (size_t i = 0; i < param->n_when; i++) {

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * space.c — all parameters together: points, and how many different ones there are.
+ * space.c — all parameters together, and points: settled, checked, compared, written. How many
+ * there are is counted in size.c.
  *
- * A condition looks at earlier parameters only, so a point is settled, checked and counted in one
- * walk from the first to the last.
- *
- * Counting: parameters that no condition connects multiply; so each connected group is counted by
- * itself. In a group, a parameter that nobody looks at multiplies too; one that others look at
- * branches into the values that conditions name, and one branch for all others together.
- *
- *     optimizer ∈ {sgd, adam, rmsprop}       sgd:    momentum × nesterov
- *     momentum, nesterov when sgd            others: 2 × 1
+ * A condition looks at earlier parameters only, so a point is settled and checked in one walk from
+ * the first to the last.
  */
 #include "model/space.h"
 #include "base/rng.h"
 
-#include <assert.h>
 #include <math.h>
 
 static void param_release(struct param *param)
@@ -27,6 +20,14 @@ static void param_release(struct param *param)
     for (size_t i = 0; i < param->n_when; i++)
         free(param->when[i].values);
     free(param->when);
+    free(param->prior.weights);
+}
+
+static void forbid_release(struct forbid *forbid)
+{
+    for (size_t i = 0; i < forbid->n; i++)
+        free(forbid->clauses[i].values);
+    free(forbid->clauses);
 }
 
 void space_release(struct space *space)
@@ -34,6 +35,9 @@ void space_release(struct space *space)
     for (size_t i = 0; i < space->n; i++)
         param_release(&space->params[i]);
     free(space->params);
+    for (size_t i = 0; i < space->n_forbids; i++)
+        forbid_release(&space->forbids[i]);
+    free(space->forbids);
     *space = (struct space){0};
 }
 
@@ -52,6 +56,35 @@ void space_settle(const struct space *space, double *x)
             x[i] = NAN;
 }
 
+/* Not where the parameter is inactive (NaN) or not given yet (TRY_FREE). */
+static bool clause_holds(const struct clause *clause, double x)
+{
+    if (!isfinite(x))
+        return false;
+    if (clause->n_values == 0)
+        return x >= clause->min && x <= clause->max;
+    for (size_t i = 0; i < clause->n_values; i++)
+        if (clause->values[i] == x)
+            return true;
+    return false;
+}
+
+bool forbid_holds(const struct forbid *forbid, const double *x)
+{
+    for (size_t i = 0; i < forbid->n; i++)
+        if (!clause_holds(&forbid->clauses[i], x[forbid->clauses[i].param]))
+            return false;
+    return true;
+}
+
+bool space_forbids(const struct space *space, const double *x)
+{
+    for (size_t i = 0; i < space->n_forbids; i++)
+        if (forbid_holds(&space->forbids[i], x))
+            return true;
+    return false;
+}
+
 bool space_contains(const struct space *space, const double *x)
 {
     for (size_t i = 0; i < space->n; i++) {
@@ -59,7 +92,7 @@ bool space_contains(const struct space *space, const double *x)
         if (param_active(param, x) ? !param_contains(param, x[i]) : !isnan(x[i]))
             return false;
     }
-    return true;
+    return !space_forbids(space, x);
 }
 
 bool point_equal(const double *a, const double *b, size_t n)
@@ -107,131 +140,4 @@ void space_words(const struct space *space, const double *x, struct str *to)
             param_text(param, x[i], to);
         gap = " ";
     }
-}
-
-/* Counting. `x` holds the branch being counted; OTHER stands for every value that no condition
- * names. The work is bounded: a group so entangled that it needs more branches than MAX_BRANCHES
- * is answered with its upper bound, the plain product. */
-#define OTHER        INFINITY
-#define MAX_BRANCHES 100000
-
-struct counting {
-    const struct space *space;
-    size_t *group;   /* of each parameter: the smallest index in it */
-    bool *looked_at; /* some condition names it */
-    double *x;
-    size_t which; /* the group being counted */
-    long branches;
-};
-
-static double count_from(struct counting *c, size_t i);
-
-/* Was this value already among those that an earlier condition named? */
-static bool named_before(const struct counting *c, size_t i, size_t j, size_t w, size_t v)
-{
-    double value = c->space->params[j].when[w].values[v];
-    for (size_t jj = i + 1; jj <= j; jj++) {
-        const struct param *other = &c->space->params[jj];
-        for (size_t ww = 0; ww < (jj == j ? w + 1 : other->n_when); ww++) {
-            const struct condition *when = &other->when[ww];
-            if (when->param != i)
-                continue;
-            size_t end = jj == j && ww == w ? v : when->n_values;
-            for (size_t vv = 0; vv < end; vv++)
-                if (when->values[vv] == value)
-                    return true;
-        }
-    }
-    return false;
-}
-
-static double count_branches(struct counting *c, size_t i)
-{
-    const struct param *param = &c->space->params[i];
-    double sum = 0, others = param_size(param);
-
-    for (size_t j = i + 1; j < c->space->n; j++)
-        for (size_t w = 0; w < c->space->params[j].n_when; w++) {
-            const struct condition *when = &c->space->params[j].when[w];
-            for (size_t v = 0; when->param == i && v < when->n_values; v++) {
-                if (!param_contains(param, when->values[v]) || named_before(c, i, j, w, v))
-                    continue;
-                c->x[i] = when->values[v];
-                sum += count_from(c, i + 1);
-                others--;
-            }
-        }
-    c->x[i] = OTHER;
-    return others > 0 ? sum + others * count_from(c, i + 1) : sum;
-}
-
-static double count_from(struct counting *c, size_t i)
-{
-    while (i < c->space->n && c->group[i] != c->which)
-        i++;
-    if (i == c->space->n)
-        return 1;
-    if (++c->branches > MAX_BRANCHES)
-        return 1; /* given up: group_size() sees it */
-    if (!param_active(&c->space->params[i], c->x)) {
-        c->x[i] = NAN;
-        return count_from(c, i + 1);
-    }
-    if (c->looked_at[i])
-        return count_branches(c, i);
-    c->x[i] = OTHER;
-    return param_size(&c->space->params[i]) * count_from(c, i + 1);
-}
-
-static double group_size(struct counting *c, size_t which)
-{
-    c->which = which;
-    c->branches = 0;
-    double size = count_from(c, which);
-    if (c->branches <= MAX_BRANCHES)
-        return size;
-    size = 1;
-    for (size_t i = which; i < c->space->n; i++)
-        if (c->group[i] == which)
-            size *= param_size(&c->space->params[i]);
-    return size;
-}
-
-static void join_groups(struct counting *c, size_t a, size_t b)
-{
-    size_t from = MAX(c->group[a], c->group[b]), to = MIN(c->group[a], c->group[b]);
-    for (size_t i = 0; from != to && i < c->space->n; i++)
-        if (c->group[i] == from)
-            c->group[i] = to;
-}
-
-static void find_groups(struct counting *c)
-{
-    for (size_t i = 0; i < c->space->n; i++)
-        c->group[i] = i;
-    for (size_t i = 0; i < c->space->n; i++)
-        for (size_t w = 0; w < c->space->params[i].n_when; w++) {
-            size_t param = c->space->params[i].when[w].param;
-            assert(param < i);
-            c->looked_at[param] = true;
-            join_groups(c, i, param);
-        }
-}
-
-double space_size(const struct space *space)
-{
-    struct counting c = {.space = space};
-    double size = 1;
-
-    c.group = xcalloc(space->n, sizeof(*c.group));
-    c.looked_at = xcalloc(space->n, sizeof(*c.looked_at));
-    c.x = xcalloc(space->n, sizeof(*c.x));
-    find_groups(&c);
-    for (size_t i = 0; i < space->n; i++)
-        if (c.group[i] == i)
-            size *= group_size(&c, i);
-    free(c.group);
-    free(c.looked_at);
-    free(c.x);
-    return size;
 }

@@ -80,13 +80,17 @@ double param_index(const struct param *param, double x);
 double param_from_unit(const struct param *param, double u);
 /* The inverse: the middle of the value's cell in [0,1]; 0.5 for NaN. */
 double param_to_unit(const struct param *param, double x);
+/* The length of that axis: of the natural units, or of their logarithm; INFINITY beyond doubles. */
+double param_width(const struct param *param);
 /* Is x in bounds and on its steps? Not for NaN. */
 bool param_contains(const struct param *param, double x);
 /* Is the parameter active at x? Looks at earlier parameters only. */
 bool param_active(const struct param *param, const double *x);
 /* Make x canonical: inactive parameters become NaN. */
 void space_settle(const struct space *space, double *x);
-/* Does a forbidden combination hold at x (canonical)? */
+/* Does it hold at x (canonical)? What is not finite there (TRY_FREE) is in no clause. */
+bool forbid_holds(const struct forbid *forbid, const double *x);
+/* Does a forbidden combination hold at x? */
 bool space_forbids(const struct space *space, const double *x);
 /* Is x canonical, in bounds, on its steps, and not forbidden? */
 bool space_contains(const struct space *space, const double *x);

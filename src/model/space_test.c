@@ -186,7 +186,7 @@ TEST(the_size_counts_settings_and_not_combinations)
 static double count_plainly(const struct space *space, size_t i, double *x)
 {
     if (i == space->n)
-        return 1;
+        return space_forbids(space, x) ? 0 : 1;
     if (!param_active(&space->params[i], x)) {
         x[i] = NAN;
         return count_plainly(space, i + 1, x);
@@ -242,6 +242,175 @@ TEST(entangled_conditions_give_an_upper_bound_in_time)
     for (size_t i = 0; i < 40; i++)
         space_when(&space, i, 1, 1);
     assert_true(space_size(&space) >= pow(2, 40) + 1);
+    space_release(&space);
+}
+
+/* ---- forbidden combinations ---- */
+
+static struct clause clause_values(size_t param, double from, double to)
+{
+    struct clause clause = {.param = param};
+    clause.values = xcalloc((size_t)(to - from) + 1, sizeof(double));
+    for (double v = from; v <= to; v++)
+        clause.values[clause.n_values++] = v;
+    return clause;
+}
+
+static struct clause clause_between(size_t param, double min, double max)
+{
+    return (struct clause){.param = param, .min = min, .max = max};
+}
+
+static void space_forbid(struct space *space, const struct clause *clauses, size_t n)
+{
+    struct forbid forbid = {.clauses = xmemdup(clauses, n * sizeof(*clauses)), .n = n};
+    space->forbids = xrealloc(space->forbids, (space->n_forbids + 1) * sizeof(*space->forbids));
+    space->forbids[space->n_forbids++] = forbid;
+}
+#define FORBID(space, ...)                                                                         \
+    space_forbid((space), (const struct clause[]){__VA_ARGS__},                                    \
+                 ARRAY_LEN(((const struct clause[]){__VA_ARGS__})))
+
+TEST(a_combination_is_forbidden_where_all_its_clauses_hold)
+{
+    struct space space = optimizers();
+    space_add(&space, param_float(0, 1));
+    FORBID(&space, clause_values(0, 0, 0), clause_between(3, 0.5, INFINITY));
+    FORBID(&space, clause_values(1, 2, 3), clause_values(2, 1, 1));
+    double good[][4] = {{0, 0, NAN, 0.4}, {1, NAN, NAN, 0.9}, {0, 2, 0, 0}, {0, 4, 1, 0}};
+    double bad[][4] = {{0, 0, NAN, 0.5}, {0, 2, 1, 0}, {0, 3, 1, 1}};
+    for (size_t i = 0; i < ARRAY_LEN(good); i++)
+        assert_true(!space_forbids(&space, good[i]) && space_contains(&space, good[i]));
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        assert_true(space_forbids(&space, bad[i]) && !space_contains(&space, bad[i]));
+    space_release(&space);
+}
+
+TEST(what_is_not_given_yet_is_in_no_clause)
+{
+    struct space space = {0};
+    space_add(&space, param_float(0, 1));
+    FORBID(&space, clause_between(0, -INFINITY, INFINITY));
+    double nothing = INFINITY, something = 0.5;
+    assert_false(space_forbids(&space, &nothing));
+    assert_true(space_forbids(&space, &something));
+    assert_true(space_size(&space) == 0);
+    space_release(&space);
+}
+
+TEST(the_size_leaves_out_what_is_forbidden)
+{
+    struct space space = {0};
+    space_add(&space, CHOICE("a", "b", "c"));
+    space_add(&space, param_int(0, 99));
+    FORBID(&space, clause_values(0, 1, 1), clause_between(1, 10, 29));
+    assert_true(space_size(&space) == 280);
+    FORBID(&space, clause_values(0, 0, 2), clause_between(1, 20, INFINITY));
+    assert_true(space_size(&space) == 50);
+    FORBID(&space, clause_between(1, -INFINITY, 50));
+    assert_true(space_size(&space) == 0);
+    space_release(&space);
+}
+
+TEST(a_free_number_may_be_forbidden_in_part_or_whole)
+{
+    struct space space = {0};
+    space_add(&space, CHOICE("a", "b"));
+    space_add(&space, param_float(0, 1));
+    FORBID(&space, clause_values(0, 0, 0), clause_between(1, 0, 1));
+    assert_true(isinf(space_size(&space)));
+    FORBID(&space, clause_values(0, 1, 1), clause_between(1, 0.25, INFINITY));
+    assert_true(isinf(space_size(&space)));
+    FORBID(&space, clause_values(0, 1, 1), clause_between(1, -INFINITY, 0.25));
+    assert_true(space_size(&space) == 0);
+    space_add(&space, param_float(0, 1));
+    assert_true(space_size(&space) == 0);
+    space_release(&space);
+}
+
+TEST(steps_and_bounds_of_a_clause_need_not_meet)
+{
+    struct space space = {0};
+    space_add(&space, param_number(PARAM_FLOAT, SCALE_LINEAR, 0, 1, 0.1));
+    FORBID(&space, clause_between(0, 0.25, 0.7));
+    assert_true(space_size(&space) == 6);
+    FORBID(&space, clause_between(0, 0.91, 0.99));
+    FORBID(&space, clause_between(0, 7, 9));
+    assert_true(space_size(&space) == 6);
+    space_release(&space);
+}
+
+TEST(the_size_is_exact_in_random_spaces_with_forbidden_parts)
+{
+    struct rng rng;
+    rng_init(&rng, 8, 0);
+    for (int round = 0; round < 500; round++) {
+        struct space space = {0};
+        double x[6];
+        size_t n = 1 + rng_below(&rng, 6);
+        for (size_t i = 0; i < n; i++) {
+            space_add(&space,
+                      param_number(PARAM_INT, SCALE_LINEAR, 0, (double)rng_below(&rng, 5), 0));
+            if (i > 0 && rng_below(&rng, 3) == 0)
+                space_when(&space, rng_below(&rng, i), 0, (double)rng_below(&rng, 3));
+        }
+        for (size_t f = rng_below(&rng, 5); f > 0; f--) {
+            struct clause clauses[3];
+            size_t k = 1 + rng_below(&rng, 3);
+            for (size_t c = 0; c < k; c++) {
+                size_t param = rng_below(&rng, n);
+                double from = (double)rng_below(&rng, 4), to = from + (double)rng_below(&rng, 3);
+                clauses[c] = rng_below(&rng, 2) ? clause_values(param, from, to)
+                                                : clause_between(param, from - 0.5, to);
+            }
+            space_forbid(&space, clauses, k);
+        }
+        assert_true(space_size(&space) == count_plainly(&space, 0, x));
+        space_release(&space);
+    }
+}
+
+TEST(a_million_connected_settings_are_counted)
+{
+    struct space space = {0};
+    for (size_t i = 0; i < 6; i++)
+        space_add(&space, param_int(0, 9));
+    for (double v = 0; v < 10; v++) /* each value is told apart, and all are connected */
+        FORBID(&space, clause_values(0, v, v), clause_values(1, v, v), clause_values(2, v, v),
+               clause_values(3, v, v), clause_values(4, v, v), clause_values(5, v, v));
+    assert_true(space_size(&space) == 999990);
+    for (size_t i = 0; i < 6; i++)
+        FORBID(&space, clause_between(i, 2, 9));
+    FORBID(&space, clause_values(0, 0, 0));
+    assert_true(space_size(&space) == 31);
+    space_release(&space);
+}
+
+TEST(entangled_forbidden_combinations_give_an_upper_bound_in_time)
+{
+    struct space space = {0};
+    for (size_t i = 0; i < 40; i++)
+        space_add(&space, CHOICE("off", "on"));
+    for (size_t i = 0; i < 40; i++)
+        for (size_t k = 0; k < 40; k += 3)
+            FORBID(&space, clause_values(i, 1, 1), clause_values((i + k + 1) % 40, 0, 0),
+                   clause_values((i + 7) % 40, 1, 1));
+    double size = space_size(&space);
+    assert_true(size > 0 && size <= pow(2, 40));
+    space_release(&space);
+}
+
+TEST(the_axis_is_as_long_as_the_cells_together)
+{
+    struct space space = {0};
+    space_add(&space, param_int(1, 4));
+    space_add(&space, param_float(-1, 2));
+    space_add(&space, param_number(PARAM_FLOAT, SCALE_LOG, 1e-4, 1e-1, 0));
+    space_add(&space, CHOICE("a", "b"));
+    assert_true(param_width(&space.params[0]) == 4);
+    assert_true(param_width(&space.params[1]) == 3);
+    assert_true(fabs(param_width(&space.params[2]) - log(1000)) < 1e-12);
+    assert_true(param_width(&space.params[3]) == 2);
     space_release(&space);
 }
 

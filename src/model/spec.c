@@ -8,7 +8,7 @@
 
 void spec_init(struct spec *spec)
 {
-    *spec = (struct spec){.objective = {.target = NAN}};
+    *spec = (struct spec){.objective = {.target = NAN}, .stop = {.chance = NAN}};
 }
 
 static void free_texts(char **at, size_t n)
@@ -25,10 +25,25 @@ static void free_pairs(struct text_pair *at, size_t n)
     }
 }
 
+static void release_search(struct spec *spec)
+{
+    vec_foreach (objective, &spec->others)
+        free(objective->metric);
+    vec_foreach (constraint, &spec->constraints)
+        free(constraint->metric);
+    vec_foreach (point, &spec->tries)
+        free(*point);
+    free_texts(spec->knowledge_from.at, spec->knowledge_from.len);
+    vec_release(&spec->others);
+    vec_release(&spec->constraints);
+    vec_release(&spec->tries);
+    vec_release(&spec->knowledge_from);
+}
+
 void spec_release(struct spec *spec)
 {
     char *const texts[] = {spec->name,     spec->description, spec->file,
-                           spec->dir,      spec->algorithm,   spec->stop,
+                           spec->dir,      spec->algorithm,   spec->stop.rule,
                            spec->deadline, spec->code,        spec->objective.metric};
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
@@ -44,6 +59,7 @@ void spec_release(struct spec *spec)
     vec_release(&spec->env);
     vec_release(&spec->patterns);
     vec_release(&spec->retry_codes);
+    release_search(spec);
     space_release(&spec->space);
     spec_init(spec);
 }

@@ -104,7 +104,7 @@ struct spec {
     int64_t keep_trials_us; /* 0: for ever */
 };
 
-void spec_init(struct spec *spec); /* zero; NaN target */
+void spec_init(struct spec *spec); /* zero; NaN target and chance */
 void spec_release(struct spec *spec);
 /* a better than b under the goal; NaN is worse than everything. */
 bool objective_better(const struct objective *objective, double a, double b);

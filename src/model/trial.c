@@ -14,12 +14,16 @@ void experiment_release(struct experiment *experiment)
     free(experiment->code);
     free(experiment->environment);
     free(experiment->search_state);
+    free(experiment->kernel);
     *experiment = (struct experiment){0};
 }
 
 void trial_release(struct trial *trial)
 {
     free(trial->point);
+    free(trial->why);
+    free(trial->verdict);
+    free(trial->extra);
     *trial = (struct trial){0};
 }
 

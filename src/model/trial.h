@@ -24,9 +24,10 @@ struct experiment {
     char *environment;  /* JSON object: host, cpu, git, packages, …; NULL */
     void *search_state; /* blob of search_save(); NULL */
     size_t search_state_size;
+    char *kernel; /* linalg_kernel() of the model that suggested; NULL: none did */
     int64_t rerun_of_experiment, rerun_of_trial; /* `hone rerun`; 0: no */
-    int64_t best_trial;                          /* as the search's model sees it; 0: not said */
-    double best_mean, best_deviation;            /* of the objective there; NaN: no model */
+    int64_t best_trial;               /* as the search sees it; 0: not said; -1: there is none */
+    double best_mean, best_deviation; /* of the objective there; NaN: no model */
 };
 
 struct trial {
