@@ -64,6 +64,7 @@ enum attempt_life {
 struct attempt_look {
     enum attempt_life life;
     struct keeper_record keeper; /* magic 0 if absent */
+    struct turn_record turn;     /* magic 0, turn 0: it was never paused */
     struct exit_record exit;     /* valid if LIFE_ENDED */
 };
 int exec_look(const char *dir, struct attempt_look *ret, struct err *err);
@@ -72,6 +73,11 @@ int exec_watch(const struct attempt_look *look, int *ret_pidfd);
 
 /* Ask the keeper to end the program: kill = at once, else SIGTERM then the grace. */
 int exec_stop(const char *dir, bool kill, int64_t grace_us, struct err *err);
+/* Ask the keeper to pause the program with all its tree (odd `turn`) or to let it go on (even).
+ * Frozen by its cgroup where there is one, else stopped by signals; no clock of it moves meanwhile.
+ * exec_look() tells when it has happened. Turns not larger than the newest asked for do nothing. A
+ * stop ends a pause. */
+int exec_pause(const char *dir, int64_t turn, struct err *err);
 /* Write a new text into the control page. *ret_generation is the (even) number it got. */
 int exec_control(const char *dir, const char *json, uint64_t *ret_generation, struct err *err);
 /* End everything a lost keeper left: its cgroup, and every process that carries HONE_ATTEMPT_ID.

@@ -108,14 +108,13 @@ static int request_write(const char *dir, bool kill, int64_t grace_us, struct er
     return 0;
 }
 
-int exec_stop(const char *dir, bool kill, int64_t grace_us, struct err *err)
+/* Wake the keeper: a request lies in the file. */
+static int keeper_wake(const char *dir, struct err *err)
 {
     struct attempt_look look;
     autoclose int pidfd = -1;
-    int r = request_write(dir, kill, grace_us, err);
+    int r = exec_look(dir, &look, err);
 
-    if (r == 0)
-        r = exec_look(dir, &look, err);
     if (r < 0)
         return r;
     if (look.life == LIFE_ENDED || look.life == LIFE_NONE) /* NONE: read when the keeper starts */
@@ -132,4 +131,39 @@ int exec_stop(const char *dir, bool kill, int64_t grace_us, struct err *err)
         return r;
     }
     return r < 0 ? err_errno(err, -r, "cannot reach the keeper of %s", dir) : 0;
+}
+
+int exec_stop(const char *dir, bool kill, int64_t grace_us, struct err *err)
+{
+    int r = request_write(dir, kill, grace_us, err);
+
+    return r < 0 ? r : keeper_wake(dir, err);
+}
+
+/* 1: that turn, or a later one, was asked for already. */
+static int turn_write(const char *dir, int64_t turn, struct err *err)
+{
+    struct turn_request request;
+    autoclose int fd = state_open(dir, O_RDWR, err);
+
+    if (fd < 0)
+        return fd;
+    if (pread(fd, &request, sizeof(request), STATE_ASKED_AT) == (ssize_t)sizeof(request) &&
+        turn_request_valid(&request) && request.turn >= turn)
+        return 1;
+    memset(&request, 0, sizeof(request));
+    request.magic = ASKED_MAGIC;
+    request.turn = turn;
+    request.crc = RECORD_CRC(&request);
+    if (pwrite(fd, &request, sizeof(request), STATE_ASKED_AT) != (ssize_t)sizeof(request))
+        return err_errno(err, errno, "cannot write %s/state", dir);
+    return 0;
+}
+
+/* Said again it wakes the keeper again: the one before may have died between writing and waking. */
+int exec_pause(const char *dir, int64_t turn, struct err *err)
+{
+    int r = turn_write(dir, turn, err);
+
+    return r < 0 ? r : keeper_wake(dir, err);
 }

@@ -33,10 +33,14 @@ void state_judge(const void *bytes, size_t n, bool locked, struct attempt_look *
     *ret = (struct attempt_look){.life = LIFE_NONE};
     if (n >= STATE_KEEPER_AT + sizeof(ret->keeper))
         memcpy(&ret->keeper, at + STATE_KEEPER_AT, sizeof(ret->keeper));
+    if (n >= STATE_TURN_AT + sizeof(ret->turn))
+        memcpy(&ret->turn, at + STATE_TURN_AT, sizeof(ret->turn));
     if (n >= STATE_EXIT_AT + sizeof(ret->exit))
         memcpy(&ret->exit, at + STATE_EXIT_AT, sizeof(ret->exit));
     if (!keeper_record_valid(&ret->keeper))
         ret->keeper = (struct keeper_record){.magic = 0};
+    if (!turn_record_valid(&ret->turn))
+        ret->turn = (struct turn_record){.magic = 0};
     if (!exit_record_valid(&ret->exit))
         ret->exit = (struct exit_record){.magic = 0};
     /* Texts of a valid record end within it, whoever wrote it. */

@@ -8,6 +8,8 @@
  *        │ keeper record: who supervises               │ by the keeper, at start
  *   9216 ├─────────────────────────────────────────────┤
  *        │ request: what the agent asks of the keeper  │ by the agent, then SIGUSR1
+ *   9472 │ turn asked for: to pause or to go on        │ by the agent, then SIGUSR1
+ *   9728 │ turn taken: is it paused, and for how long  │ by the keeper, when it has happened
  *  10240 ├─────────────────────────────────────────────┤
  *        │ exit record: how it ended                   │ by the keeper, one pwrite, last
  *  12288 └─────────────────────────────────────────────┘
@@ -27,6 +29,8 @@
 #define STATE_CONTROL_SIZE 8192
 #define STATE_KEEPER_AT    8192
 #define STATE_REQUEST_AT   9216
+#define STATE_ASKED_AT     9472
+#define STATE_TURN_AT      9728
 #define STATE_EXIT_AT      10240
 #define STATE_FILE_SIZE    12288
 
@@ -40,6 +44,8 @@ struct control_page {
 
 #define KEEPER_MAGIC  0x3152504b656e6f48ULL /* "HoneKPR1" */
 #define REQUEST_MAGIC 0x3151525f656e6f48ULL
+#define ASKED_MAGIC   0x314b5341656e6f48ULL
+#define TURN_MAGIC    0x314e5254656e6f48ULL
 #define EXIT_MAGIC    0x3154584f656e6f48ULL
 
 enum cgroup_kind { CGROUP_NONE, CGROUP_V1, CGROUP_V2, CGROUP_HYBRID /* v2 tree, v1 limits */ };
@@ -76,6 +82,28 @@ struct stop_request {
     uint32_t crc;
 };
 
+/* Pausing goes by turns: 0 is the start, 1 the first pause, 2 the first going on, 3 the second
+ * pause … A number says all: odd is paused, and what comes late or twice is not larger than what
+ * has been done. */
+struct turn_request {
+    uint64_t magic;
+    int64_t turn;
+    uint32_t crc;
+};
+static inline bool turn_paused(int64_t turn)
+{
+    return turn & 1;
+}
+
+struct turn_record { /* the newest turn that has happened: nothing of the tree runs, or all of it */
+    uint64_t magic;
+    int64_t turn;
+    int64_t paused_us;   /* spent in pauses that are over */
+    int64_t since_us;    /* wall: when this turn began */
+    uint64_t used_bytes; /* memory of the tree when it was paused; 0: unknown */
+    uint32_t crc;
+};
+
 /* Which step of starting the program failed; its errno is the status. */
 enum spawn_step {
     SPAWN_EXEC,
@@ -95,7 +123,8 @@ struct exit_record {
     int32_t leftovers;   /* processes killed after the program had ended */
     uint32_t spawn_step; /* enum spawn_step, with CAUSE_SPAWN */
     uint32_t zero;
-    int64_t started_wall_us, ended_wall_us, run_us; /* run_us by the monotonic clock */
+    int64_t started_wall_us, ended_wall_us;
+    int64_t run_us; /* by the monotonic clock, without pauses */
     int64_t user_us, system_us;
     uint64_t max_rss_bytes;
     uint64_t dropped_stdout, dropped_stderr; /* bytes punched out by the output cap */
@@ -111,6 +140,14 @@ static inline bool keeper_record_valid(const struct keeper_record *record)
 static inline bool stop_request_valid(const struct stop_request *request)
 {
     return request->magic == REQUEST_MAGIC && request->crc == RECORD_CRC(request);
+}
+static inline bool turn_request_valid(const struct turn_request *request)
+{
+    return request->magic == ASKED_MAGIC && request->crc == RECORD_CRC(request);
+}
+static inline bool turn_record_valid(const struct turn_record *record)
+{
+    return record->magic == TURN_MAGIC && record->crc == RECORD_CRC(record);
 }
 static inline bool exit_record_valid(const struct exit_record *record)
 {

@@ -131,6 +131,29 @@ void cgroup_kill(struct keeper *k)
         folder_write(tree, "freezer.state", "THAWED");
 }
 
+bool cgroup_freeze(struct keeper *k, bool freeze)
+{
+    const char *tree = k->record.cgroup;
+
+    if (!k->in_tree)
+        return false;
+    if (k->kind == CGROUP_V1)
+        return folder_write(tree, "freezer.state", freeze ? "FROZEN" : "THAWED") == 0;
+    return folder_write(tree, "cgroup.freeze", freeze ? "1" : "0") == 0;
+}
+
+/* v1 answers FREEZING until the last one stands still. */
+bool cgroup_is_frozen(const struct keeper *k)
+{
+    bool v1 = k->kind == CGROUP_V1;
+    char path[PATH_SIZE], text[256];
+
+    path_make(path, k->record.cgroup, v1 ? "freezer.state" : "cgroup.events");
+    if (file_read(path, text, sizeof(text)) <= 0)
+        return false;
+    return text_find(text, v1 ? "FROZEN" : "frozen 1") != NULL;
+}
+
 static void each_folder(const char *path, void (*each)(const char *path, int *sum), int *sum)
 {
     char listing[1024], below[PATH_SIZE];

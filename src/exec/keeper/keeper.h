@@ -6,6 +6,7 @@
  *     main.c     lock, records, the order of the steps
  *     start.c    from a launch to a running program
  *     watch.c    the loop: signals, limits, requests, the end
+ *     pause.c    the tree stands still and goes on
  *     tree.c     everything that descends from the program
  *     cgroup.c   the attempt's folders in /sys/fs/cgroup
  *     memory.c   how much the tree uses, where no cgroup limits it
@@ -62,6 +63,12 @@ struct keeper {
     int kill_rounds;
     int64_t started_us, limit_at, stop_at, kill_at, give_up_at, output_at, memory_at;
 
+    /* pausing */
+    int64_t turn;                   /* the newest asked for; odd: paused */
+    bool holding, still, by_cgroup; /* asked to stand still; does so; is frozen by its cgroup */
+    int looks;                      /* whether it stands still */
+    int64_t held_since, hold_at, paused_us; /* paused_us: in pauses that are over */
+
     int state_fd, signal_fd, pty_fd, slave_fd;
     struct stream out, err;
     struct keeper_record record;
@@ -76,10 +83,24 @@ void keeper_watch(struct keeper *k);
 /* Look whether the agent asked for the end. True if it did. */
 bool keeper_request(struct keeper *k, struct stop_request *ret);
 
+/* pause.c. A turn may have been asked for: take it. */
+void pause_ask(struct keeper *k, int64_t now);
+/* Does it stand still by now? Then say so in the state file. */
+void pause_look(struct keeper *k, int64_t now);
+/* Whatever was asked, it is to go on now. */
+void pause_end(struct keeper *k, int64_t now);
+/* µs that it was paused, up to now. */
+int64_t pause_total(const struct keeper *k, int64_t now);
+
 /* tree.c. Send to all descendants; returns how many there are. */
 int tree_signal(int sig);
 /* Stop them all first, so that none forks away, then SIGKILL. */
 void tree_kill(void);
+/* One round of stopping. True if everybody was found stopped and nobody new; `waiting_counts`: so
+ * does a process that waits inside the kernel. */
+bool tree_stop(bool waiting_counts);
+/* Let all go on, children first. */
+void tree_continue(void);
 /* Their ids, valid until the next call. */
 int tree_list(const int **ret_pids);
 
@@ -87,6 +108,9 @@ int tree_list(const int **ret_pids);
 void cgroup_make(struct keeper *k);
 void cgroup_enter(struct keeper *k, bool tree_too); /* in the child */
 void cgroup_kill(struct keeper *k);
+/* Freeze or thaw the tree. False if it has no cgroup that can be frozen. */
+bool cgroup_freeze(struct keeper *k, bool freeze);
+bool cgroup_is_frozen(const struct keeper *k);
 int cgroup_oom_kills(const struct keeper *k);
 void cgroup_remove(const struct keeper *k);
 

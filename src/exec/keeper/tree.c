@@ -152,6 +152,59 @@ int tree_signal(int sig)
     return n;
 }
 
+/* Tells one list from another: how many, and their sum. */
+static uint64_t list_sum(int n)
+{
+    uint64_t sum = (uint64_t)n << 40;
+
+    for (int i = 0; i < n; i++)
+        sum += (uint64_t)pids[i];
+    return sum;
+}
+
+/* The letter behind the name in /proc/PID/stat; 'X' if it is gone. */
+static char process_state(int pid)
+{
+    char path[40] = "/proc/", text[512], state = 'X';
+
+    text_add_number(path, sizeof(path), (uint64_t)pid);
+    text_add(path, sizeof(path), "/stat");
+    if (file_read(path, text, sizeof(text)) <= 0)
+        return 'X';
+    for (const char *p = text; *p; p++)
+        if (p[0] == ')' && p[1] == ' ')
+            state = p[2];
+    return state;
+}
+
+static bool stands_still(int pid, bool waiting_counts)
+{
+    char state = process_state(pid);
+
+    return state == 'T' || state == 't' || state == 'Z' || state == 'X' ||
+           (waiting_counts && state == 'D');
+}
+
+bool tree_stop(bool waiting_counts)
+{
+    const int *list;
+    int n = tree_signal(SIGSTOP);
+    uint64_t sum = list_sum(n);
+
+    for (int i = 0; i < n; i++)
+        if (!stands_still(pids[i], waiting_counts))
+            return false;
+    return list_sum(tree_list(&list)) == sum;
+}
+
+void tree_continue(void)
+{
+    const int *list;
+
+    for (int i = tree_list(&list); i-- > 0;)
+        sys_kill(list[i], SIGCONT);
+}
+
 void tree_kill(void)
 {
     const int *list;
@@ -160,10 +213,7 @@ void tree_kill(void)
 
     for (int round = 0; round < STOP_ROUNDS && sum != before; round++) {
         before = sum;
-        n = tree_signal(SIGSTOP);
-        sum = (uint64_t)n << 40;
-        for (int i = 0; i < n; i++)
-            sum += (uint64_t)pids[i];
+        sum = list_sum(tree_signal(SIGSTOP));
     }
     n = tree_list(&list);
     for (int i = 0; i < n; i++)

@@ -6,11 +6,11 @@
  *      │                                │
  *      └──program ended, memory, kill───┴──grace over──► KILL ──all gone──► end
  *
- * In STOP the whole tree got SIGTERM and has until stop_at, also when the program itself has gone
- * before its children. What stops itself (SIGSTOP) is continued. The first cause is the recorded
- * one; a later request may only hasten. The program is waited for without limit, since as long as
- * it lives the attempt has not ended; leftovers that cannot be killed are given up after 10 s of
- * killing without it.
+ * In RUN it may be paused (pause.c); leaving RUN ends that. In STOP the whole tree got SIGTERM and
+ * has until stop_at, also when the program itself has gone before its children. What stops itself
+ * (SIGSTOP) is continued. The first cause is the recorded one; a later request may only hasten. The
+ * program is waited for without limit, since as long as it lives the attempt has not ended;
+ * leftovers that cannot be killed are given up after 10 s of killing without it.
  */
 #include "exec/keeper/keeper.h"
 
@@ -64,6 +64,7 @@ static void stop_begin(struct keeper *k, enum stop_cause cause, int64_t grace_us
         k->stop_at = at;
     k->phase = PHASE_STOP;
     tree_signal(SIGTERM);
+    pause_end(k, now_us()); /* the first thing it sees when it goes on is the signal */
     tree_signal(SIGCONT);
 }
 
@@ -71,8 +72,11 @@ static void on_request(struct keeper *k)
 {
     struct stop_request request;
 
-    if (!keeper_request(k, &request))
+    if (!keeper_request(k, &request)) {
+        if (k->phase == PHASE_RUN)
+            pause_ask(k, now_us());
         return;
+    }
     if (request.cause == CAUSE_KILL)
         kill_begin(k, CAUSE_KILL);
     else
@@ -109,7 +113,7 @@ static void add_usage(struct keeper *k, const struct rusage *usage)
 static void on_program_end(struct keeper *k, int status)
 {
     k->running = false;
-    k->exit.run_us = now_us() - k->started_us;
+    k->exit.run_us = now_us() - k->started_us - pause_total(k, now_us());
     if (WIFEXITED(status)) {
         k->exit.status = WEXITSTATUS(status);
     } else {
@@ -152,7 +156,9 @@ static void on_time(struct keeper *k)
 
     if (k->phase == PHASE_RUN && !k->running)
         kill_begin(k, CAUSE_NONE);
-    if (k->phase == PHASE_RUN && now >= k->limit_at)
+    if (k->phase == PHASE_RUN)
+        pause_look(k, now);
+    if (k->phase == PHASE_RUN && !k->holding && now >= k->limit_at)
         stop_begin(k, CAUSE_TIME, k->grace_us);
     if (k->phase == PHASE_STOP && now >= k->stop_at)
         kill_begin(k, CAUSE_NONE);
@@ -170,10 +176,12 @@ static void on_time(struct keeper *k)
 
 static int64_t next_at(const struct keeper *k)
 {
-    const int64_t times[] = {k->phase == PHASE_RUN ? k->limit_at : NEVER,
+    const int64_t times[] = {k->phase == PHASE_RUN && !k->holding ? k->limit_at : NEVER,
+                             k->phase == PHASE_RUN && k->holding && !k->still ? k->hold_at : NEVER,
                              k->phase == PHASE_STOP ? k->stop_at : NEVER,
                              k->phase == PHASE_KILL ? k->kill_at : NEVER,
-                             k->phase != PHASE_KILL ? k->memory_at : NEVER, k->output_at};
+                             k->phase != PHASE_KILL ? k->memory_at : NEVER,
+                             k->output_at};
     int64_t next = NEVER;
 
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
@@ -212,6 +220,7 @@ void keeper_watch(struct keeper *k)
     k->limit_at = k->time_limit_us > 0 ? k->started_us + k->time_limit_us : NEVER;
     k->memory_at = k->memory_bytes && !k->kernel_limits ? k->started_us + TICK / 5 : NEVER;
     k->output_at = k->output_bytes ? k->started_us + TICK / 8 : NEVER;
+    pause_ask(k, k->started_us); /* it may have been asked for before the beginning */
     while (!reap(k) && !given_up(k)) {
         on_time(k);
         wait_event(k);
