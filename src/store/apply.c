@@ -12,6 +12,7 @@
 #include "store/internal.h"
 
 #include <errno.h>
+#include <math.h>
 
 #define TIMES "created_us=excluded.created_us, ended_us=excluded.ended_us, run_us=excluded.run_us"
 
@@ -22,11 +23,13 @@ static const char *const sql[STMTS] = {
     [STMT_EXPERIMENT] =
         "INSERT INTO experiment (id, name, state, reason, error, code, created_us, ended_us, "
         "run_us,"
-        " rerun_of_experiment, rerun_of_trial) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
+        " rerun_of_experiment, rerun_of_trial, best_trial, best_mean, best_deviation)"
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
         " ON CONFLICT (id) DO UPDATE SET name=excluded.name, state=excluded.state,"
         " reason=excluded.reason, error=excluded.error, code=excluded.code, " TIMES ","
         " rerun_of_experiment=excluded.rerun_of_experiment,"
-        " rerun_of_trial=excluded.rerun_of_trial",
+        " rerun_of_trial=excluded.rerun_of_trial, best_trial=excluded.best_trial,"
+        " best_mean=excluded.best_mean, best_deviation=excluded.best_deviation",
     /* Large texts are written only when they say something else; NULL: nothing new. */
     [STMT_TEXTS] =
         "INSERT INTO experiment_text (experiment, spec_json, environment) VALUES (?1, ?2, ?3)"
@@ -36,18 +39,22 @@ static const char *const sql[STMTS] = {
         " OR (?3 IS NOT NULL AND environment IS NOT ?3)",
     [STMT_FACTS] = "UPDATE experiment SET goal=coalesce(?2, goal), patch=coalesce(?3, patch)"
                    " WHERE id=?1",
-    [STMT_SEARCH] = "INSERT INTO experiment_search (experiment, state) VALUES (?1, ?2)"
-                    " ON CONFLICT (experiment) DO UPDATE SET state=?2 WHERE state IS NOT ?2",
+    [STMT_SEARCH] = "INSERT INTO experiment_search (experiment, state, kernel) VALUES (?1, ?2, ?3)"
+                    " ON CONFLICT (experiment) DO UPDATE SET state=?2, kernel=?3"
+                    " WHERE state IS NOT ?2 OR kernel IS NOT ?3",
     [STMT_TRIAL] =
         "INSERT INTO trial (id, experiment, number, state, reason, value, best, last_step,"
         " first_nan_step, attempts, retries, created_us, started_us, ended_us, run_us, point,"
-        " params_json) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+        " params_json, seen, told, repeat_of, why, verdict, extra)"
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
         " ON CONFLICT (id) DO UPDATE SET state=excluded.state, reason=excluded.reason,"
         " value=excluded.value, best=excluded.best, last_step=excluded.last_step,"
         " first_nan_step=excluded.first_nan_step, attempts=excluded.attempts,"
         " retries=excluded.retries, " TIMES ", started_us=excluded.started_us,"
         " point=coalesce(excluded.point, point),"
-        " params_json=coalesce(excluded.params_json, params_json)",
+        " params_json=coalesce(excluded.params_json, params_json), seen=excluded.seen,"
+        " told=excluded.told, repeat_of=excluded.repeat_of, why=coalesce(excluded.why, why),"
+        " verdict=coalesce(excluded.verdict, verdict), extra=coalesce(excluded.extra, extra)",
     [STMT_ATTEMPT] =
         "INSERT INTO attempt (id, trial_id, experiment, trial, number, state, reason, started_us,"
         " ended_us, run_us, cpu_us, max_rss_bytes, dropped_bytes, exit_status, signal, pid, error,"
@@ -213,6 +220,7 @@ static int apply_search(struct store *store, const struct experiment *e)
         return fill.rc;
     fill_int(&fill, e->id);
     fill_bytes(&fill, e->search_state, e->search_state_size);
+    fill_text(&fill, e->kernel);
     return fill_run(&fill);
 }
 
@@ -234,6 +242,9 @@ static int apply_experiment(struct store *store, const struct row *row)
     fill_int(&fill, e->run_us);
     fill_int(&fill, e->rerun_of_experiment);
     fill_int(&fill, e->rerun_of_trial);
+    fill_int(&fill, e->best_trial);
+    fill_double(&fill, e->best_trial > 0 ? e->best_mean : NAN);
+    fill_double(&fill, e->best_trial > 0 ? e->best_deviation : NAN);
     int rc = fill_run(&fill);
     if (rc == SQLITE_OK)
         rc = apply_texts(store, e);
@@ -267,6 +278,12 @@ static int apply_trial(struct store *store, const struct row *row)
     fill_int(&fill, t->run_us);
     fill_bytes(&fill, t->point, put->ndim * sizeof(double));
     fill_text(&fill, put->params_json);
+    fill_int(&fill, t->seen);
+    fill_int(&fill, t->told);
+    fill_int(&fill, t->repeat_of);
+    fill_text(&fill, t->why);
+    fill_text(&fill, t->verdict);
+    fill_bytes(&fill, t->extra, t->n_extra * sizeof(double));
     return fill_run(&fill);
 }
 

@@ -10,7 +10,8 @@
 
 #define COLUMNS                                                                                    \
     "SELECT e.id, e.name, e.state, e.reason, e.error, e.code, e.created_us, e.ended_us, e.run_us," \
-    " e.rerun_of_experiment, e.rerun_of_trial, e.starred, e.note, e.goal"
+    " e.rerun_of_experiment, e.rerun_of_trial, e.best_trial, e.best_mean, e.best_deviation,"       \
+    " e.starred, e.note, e.goal"
 
 static int read_experiment(sqlite3_stmt *stmt, struct experiment_row *row, enum goal *ret_goal)
 {
@@ -30,6 +31,9 @@ static int read_experiment(sqlite3_stmt *stmt, struct experiment_row *row, enum 
     e->run_us = next_int(&c);
     e->rerun_of_experiment = next_int(&c);
     e->rerun_of_trial = next_int(&c);
+    e->best_trial = next_int(&c);
+    e->best_mean = next_double(&c);
+    e->best_deviation = next_double(&c);
     row->starred = next_int(&c) != 0;
     row->note = next_text(&c);
     *ret_goal = str_eq(next_name(&c), "maximize") ? GOAL_MAXIMIZE : GOAL_MINIMIZE;
@@ -38,17 +42,28 @@ static int read_experiment(sqlite3_stmt *stmt, struct experiment_row *row, enum 
     if (c.at < sqlite3_column_count(stmt)) {
         e->environment = next_text(&c);
         e->search_state = (void *)sqlite3_column_blob(stmt, c.at);
-        e->search_state_size = (size_t)sqlite3_column_bytes(stmt, c.at);
+        e->search_state_size = (size_t)sqlite3_column_bytes(stmt, c.at++);
+        e->kernel = next_text(&c);
     }
     return 0;
 }
 
-/* One walk over the trials tells how many are in which state, and the best: ties go to the first.
- */
+/* Is this trial the best so far? What the search says goes; else the value decides, and ties go to
+ * the first. */
+static bool is_best(const struct experiment_row *row, int64_t number, double value, enum goal goal)
+{
+    const struct objective objective = {.goal = goal};
+    int64_t said = row->experiment.best_trial;
+
+    if (said)
+        return number == said && !isnan(value);
+    return objective_better(&objective, value, row->best_value);
+}
+
+/* One walk over the trials tells how many are in which state, and the best. */
 static int survey_trials(struct store *store, struct experiment_row *row, enum goal goal,
                          struct err *err)
 {
-    const struct objective objective = {.goal = goal};
     const int64_t range[] = {pair_id(row->experiment.id, 0),
                              pair_id(row->experiment.id, NUMBER_MAX)};
     autofree(stmt) sqlite3_stmt *stmt = NULL;
@@ -65,7 +80,7 @@ static int survey_trials(struct store *store, struct experiment_row *row, enum g
             return store_bad_row(store, "trial", number, err);
         row->counts[state]++;
         double value = next_double(&c);
-        if (state == TRIAL_COMPLETED && objective_better(&objective, value, row->best_value)) {
+        if (state == TRIAL_COMPLETED && is_best(row, number, value, goal)) {
             row->best_value = value;
             row->best_trial = number;
         }
@@ -131,6 +146,7 @@ static void copy_row(const struct experiment_row *from, struct experiment_row *r
     e->code = copy_text(e->code);
     e->spec_json = copy_text(e->spec_json);
     e->environment = copy_text(e->environment);
+    e->kernel = copy_text(e->kernel);
     if (e->search_state)
         e->search_state = xmemdup(e->search_state, e->search_state_size);
     ret->note = copy_text(ret->note);
@@ -153,7 +169,7 @@ static int find_statement(struct store *store, const char *ref, bool whole, sqli
                                               : "WHERE e.name = ?1";
     autofree(mem) char *sql =
         xasprintf(COLUMNS "%s FROM experiment e %s %s ORDER BY e.id DESC LIMIT 1",
-                  whole ? ", t.spec_json, t.environment, s.state" : "",
+                  whole ? ", t.spec_json, t.environment, s.state, s.kernel" : "",
                   whole ? "LEFT JOIN experiment_text t ON t.experiment = e.id"
                           " LEFT JOIN experiment_search s ON s.experiment = e.id"
                         : "",

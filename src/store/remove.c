@@ -25,6 +25,7 @@ static const char *const remove_of_trial[] = {
     " ON CONFLICT (key) DO UPDATE SET value=max(value, excluded.value)",
     "DELETE FROM event WHERE id BETWEEN ?5 AND ?6 AND trial=?4",
     "DELETE FROM tag WHERE experiment=?3 AND trial=?4",
+    "UPDATE experiment SET best_trial=0 WHERE id=?3 AND best_trial=?4",
 };
 static const char *const remove_of_experiment[] = {
     "DELETE FROM event WHERE id BETWEEN ?5 AND ?6",

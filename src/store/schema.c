@@ -132,8 +132,31 @@ static const char version_1[] =
 
     "INSERT INTO meta (key, value) VALUES ('home_id', lower(hex(randomblob(8))));";
 
+/* Why a trial was suggested or stopped, in which order results became known, and the best as the
+ * search sees it. What version 1 kept of a search is not understood any more, and not needed: the
+ * trials tell it. Its ended trials became known in the order of their numbers, but for those that
+ * tell nothing of their setting. */
+static const char version_2[] =
+    "ALTER TABLE experiment ADD COLUMN best_trial INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE experiment ADD COLUMN best_mean REAL;"
+    "ALTER TABLE experiment ADD COLUMN best_deviation REAL;"
+    "ALTER TABLE experiment_search ADD COLUMN kernel TEXT;"
+    "ALTER TABLE trial ADD COLUMN seen INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE trial ADD COLUMN told INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE trial ADD COLUMN repeat_of INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE trial ADD COLUMN why TEXT;"     /* JSON */
+    "ALTER TABLE trial ADD COLUMN verdict TEXT;" /* JSON */
+    "ALTER TABLE trial ADD COLUMN extra BLOB;"   /* doubles, as in point */
+    "DELETE FROM experiment_search;"
+    "UPDATE trial SET told = known.n FROM"
+    " (SELECT id AS known_id, row_number() OVER (PARTITION BY experiment ORDER BY id) AS n"
+    "  FROM trial WHERE state = 'completed' OR (state = 'stopped' AND reason = 'pruned')"
+    "  OR (state = 'failed' AND reason NOT IN ('lost', 'spawn', 'cancelled', 'interrupted')))"
+    " AS known WHERE trial.id = known.known_id;"
+    "CREATE INDEX trial_told ON trial (experiment, told) WHERE told > 0;";
+
 /* migrations[i] leads from version i to version i + 1. Never change one that was released. */
-static const char *const migrations[] = {version_1};
+static const char *const migrations[] = {version_1, version_2};
 
 int schema_newest(void)
 {

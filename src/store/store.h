@@ -31,11 +31,13 @@ struct txn *txn_new(void);
 void txn_free(struct txn *txn);
 DEFINE_AUTOFREE(txn);
 bool txn_empty(const struct txn *txn);
-/* spec_json, environment and search_state: NULL keeps what is stored; what did not change is not
- * written again. The patch that the environment names becomes an object row by itself. */
+/* spec_json, environment and search_state (which the kernel goes with): NULL keeps what is stored;
+ * what did not change is not written again. The patch that the environment names becomes an object
+ * row by itself. */
 void txn_put_experiment(struct txn *txn, const struct experiment *experiment);
 /* The point has `ndim` doubles; `params_json` is the same as people see it. NULL keeps what is
- * stored, for either. Experiments and trials are numbered below 2^31 and 2^32. */
+ * stored, for these and for why, verdict and extra. Experiments and trials are numbered below 2^31
+ * and 2^32. */
 void txn_put_trial(struct txn *txn, const struct trial *trial, size_t ndim,
                    const char *params_json);
 void txn_put_attempt(struct txn *txn, const struct attempt *attempt);
@@ -67,7 +69,7 @@ struct experiment_row {
     struct experiment experiment;
     int64_t counts[TRIAL_STATES];
     double best_value;  /* NaN: none */
-    int64_t best_trial; /* 0: none; by objective.goal among completed trials */
+    int64_t best_trial; /* 0: none; what the search says, else by objective.goal among completed */
     bool starred;
     char *note; /* NULL: none */
     VEC(char *) tags;
@@ -95,7 +97,8 @@ int store_experiments(struct store *store, int64_t limit, experiment_row_fn *fn,
 enum trial_order {
     ORDER_NUMBER,
     ORDER_BEST /* completed ones, best value first, needs `goal` */,
-    ORDER_NEWEST
+    ORDER_NEWEST,
+    ORDER_TOLD /* those whose result is known, in the order in which it became so */
 };
 struct trial_query {
     int64_t experiment;

@@ -13,6 +13,10 @@ static int keep_trial(const struct trial_row *row, void *arg)
     to->trial.point = row->ndim ? xmemdup(row->trial.point, row->ndim * sizeof(double)) : NULL;
     to->params_json = row->params_json ? xstrdup(row->params_json) : NULL;
     to->note = row->note ? xstrdup(row->note) : NULL;
+    to->trial.why = row->trial.why ? xstrdup(row->trial.why) : NULL;
+    to->trial.verdict = row->trial.verdict ? xstrdup(row->trial.verdict) : NULL;
+    to->trial.extra =
+        row->trial.n_extra ? xmemdup(row->trial.extra, row->trial.n_extra * sizeof(double)) : NULL;
     memset(&to->tags, 0, sizeof(to->tags));
     vec_foreach (tag, &row->tags)
         vec_push(&to->tags, xstrdup(*tag));
@@ -67,6 +71,106 @@ TEST(a_trial_comes_back_as_it_was_put)
     assert_int_equal(row.trial.started_us, 12);
     assert_int_equal(row.trial.ended_us, 13);
     assert_int_equal(row.trial.run_us, 14);
+}
+
+TEST(why_a_trial_was_made_and_what_else_it_measured_come_back)
+{
+    autofree(store) struct store *store = open_memory();
+    double extra[] = {0.25, NAN};
+    struct trial trial = a_trial(1, 1, 0.5);
+    trial.seen = 17;
+    trial.repeat_of = 4;
+    trial.why = (char *)"{\"why\":\"model\"}";
+    struct txn *txn = txn_new();
+    txn_put_trial(txn, &trial, 0, NULL);
+    apply(store, txn);
+    trial.why = NULL; /* stays */
+    trial.verdict = (char *)"{\"rule\":\"curve\"}";
+    trial.told = 3;
+    trial.extra = extra;
+    trial.n_extra = ARRAY_LEN(extra);
+    txn = txn_new();
+    txn_put_trial(txn, &trial, 0, NULL);
+    trial.verdict = NULL;
+    trial.extra = NULL;
+    trial.n_extra = 0;
+    txn_put_trial(txn, &trial, 0, NULL);
+    apply(store, txn);
+
+    autorelease(trial_row) struct trial_row row = read_one(store, 1, 1);
+    assert_int_equal(row.trial.seen, 17);
+    assert_int_equal(row.trial.told, 3);
+    assert_int_equal(row.trial.repeat_of, 4);
+    assert_string_equal(row.trial.why, "{\"why\":\"model\"}");
+    assert_string_equal(row.trial.verdict, "{\"rule\":\"curve\"}");
+    assert_int_equal(row.trial.n_extra, ARRAY_LEN(extra));
+    assert_memory_equal(row.trial.extra, extra, sizeof(extra));
+}
+
+static int note_number(const struct trial_row *row, void *arg)
+{
+    struct str *to = arg;
+    str_addf(to, "%lld ", (long long)row->trial.number);
+    return 0;
+}
+
+TEST(results_come_in_the_order_in_which_they_became_known)
+{
+    autofree(store) struct store *store = open_memory();
+    const int64_t told[] = {3, 0, 1, 2};
+    struct txn *txn = txn_new();
+    for (int64_t i = 0; i < (int64_t)ARRAY_LEN(told); i++)
+        for (int64_t experiment = 1; experiment <= 2; experiment++) {
+            struct trial trial = a_trial(experiment, i + 1, 0);
+            trial.told = told[i];
+            txn_put_trial(txn, &trial, 0, NULL);
+        }
+    apply(store, txn);
+    autorelease(str) struct str order = STR_INIT;
+    struct trial_query query = {.experiment = 2, .order = ORDER_TOLD, .bare = true, .limit = 2};
+    assert_ok(store_trials(store, &query, note_number, &order, NULL), NULL);
+    assert_string_equal(order.s, "3 4 ");
+    query.limit = 0;
+    assert_ok(store_trials(store, &query, note_number, &order, NULL), NULL);
+    assert_string_equal(order.s, "3 4 3 4 1 ");
+}
+
+TEST(the_best_is_what_the_search_says_it_is)
+{
+    autofree(store) struct store *store = open_memory();
+    struct experiment e = an_experiment(1);
+    struct txn *txn = txn_new();
+    for (int64_t number = 1; number <= 3; number++) {
+        struct trial trial = a_trial(1, number, (double)number);
+        txn_put_trial(txn, &trial, 0, NULL);
+    }
+    e.best_trial = 2;
+    e.best_mean = 2.5;
+    e.best_deviation = 0.5;
+    txn_put_experiment(txn, &e);
+    apply(store, txn);
+    struct experiment_row row = {0};
+    assert_ok(store_find_experiment(store, "1", false, &row, NULL), NULL);
+    assert_int_equal(row.best_trial, 2);
+    assert_true(row.best_value == 2 && row.experiment.best_mean == 2.5);
+    assert_true(row.experiment.best_deviation == 0.5);
+    experiment_row_release(&row);
+
+    txn = txn_new();
+    txn_remove_trial(txn, 1, 2); /* then the values decide again */
+    apply(store, txn);
+    assert_ok(store_find_experiment(store, "1", false, &row, NULL), NULL);
+    assert_int_equal(row.best_trial, 3);
+    experiment_row_release(&row);
+
+    e.best_trial = -1; /* all break a constraint */
+    txn = txn_new();
+    txn_put_experiment(txn, &e);
+    apply(store, txn);
+    assert_ok(store_find_experiment(store, "1", false, &row, NULL), NULL);
+    assert_int_equal(row.best_trial, 0);
+    assert_true(isnan(row.best_value) && isnan(row.experiment.best_mean));
+    experiment_row_release(&row);
 }
 
 TEST(nan_and_no_step_come_back_as_they_are)
@@ -128,6 +232,7 @@ TEST(an_experiment_comes_back_as_it_was_put)
                            .environment = (char *)"{\"host\":\"h\"}",
                            .search_state = (void *)"a\0b",
                            .search_state_size = 3,
+                           .kernel = (char *)"Haswell",
                            .rerun_of_experiment = 4,
                            .rerun_of_trial = 9};
     struct txn *txn = txn_new();
@@ -145,6 +250,7 @@ TEST(an_experiment_comes_back_as_it_was_put)
     assert_string_equal(row.experiment.environment, "{\"host\":\"h\"}");
     assert_int_equal(row.experiment.search_state_size, 3);
     assert_memory_equal(row.experiment.search_state, "a\0b", 3);
+    assert_string_equal(row.experiment.kernel, "Haswell");
     assert_int_equal(row.experiment.created_us, 1);
     assert_int_equal(row.experiment.ended_us, 2);
     assert_int_equal(row.experiment.run_us, 3);

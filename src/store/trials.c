@@ -14,23 +14,24 @@
 struct walk {
     struct store *store;
     const struct trial_query *query;
-    double *point;
-    size_t point_cap;
+    VEC(double) point, extra;
     struct tag_map tags;
 };
 
-static void read_point(struct walk *walk, struct columns *c, struct trial_row *row)
+/* The doubles of a column, copied into `to`; NULL if there are none. */
+static double *read_doubles(struct columns *c, double **to, size_t *cap, size_t *ret_n)
 {
     const void *bytes = sqlite3_column_blob(c->stmt, c->at);
     size_t n = (size_t)sqlite3_column_bytes(c->stmt, c->at++) / sizeof(double);
-    if (n > walk->point_cap) {
-        walk->point = xrealloc(walk->point, n * sizeof(double));
-        walk->point_cap = n;
+
+    if (n > *cap) {
+        *to = xrealloc(*to, n * sizeof(double));
+        *cap = n;
     }
     if (n > 0)
-        memcpy(walk->point, bytes, n * sizeof(double));
-    row->ndim = n;
-    row->trial.point = n > 0 ? walk->point : NULL;
+        memcpy(*to, bytes, n * sizeof(double));
+    *ret_n = n;
+    return n > 0 ? *to : NULL;
 }
 
 static int read_trial(struct walk *walk, sqlite3_stmt *stmt, struct trial_row *row)
@@ -54,7 +55,13 @@ static int read_trial(struct walk *walk, sqlite3_stmt *stmt, struct trial_row *r
     t->started_us = next_int(&c);
     t->ended_us = next_int(&c);
     t->run_us = next_int(&c);
-    read_point(walk, &c, row);
+    t->point = read_doubles(&c, &walk->point.at, &walk->point.cap, &row->ndim);
+    t->seen = next_int(&c);
+    t->told = next_int(&c);
+    t->repeat_of = next_int(&c);
+    t->why = next_text(&c);
+    t->verdict = next_text(&c);
+    t->extra = read_doubles(&c, &walk->extra.at, &walk->extra.cap, &t->n_extra);
     if (walk->query->bare)
         return 0;
     row->params_json = next_text(&c);
@@ -75,20 +82,35 @@ static const char *order_text(const struct trial_query *query)
         return query->goal == GOAL_MAXIMIZE ? "value DESC, id" : "value, id";
     case ORDER_NEWEST:
         return "id DESC";
+    case ORDER_TOLD:
+        return "told";
     case ORDER_NUMBER:
         break;
     }
     return "id";
 }
 
+static const char *where_text(const struct trial_query *query)
+{
+    switch (query->order) {
+    case ORDER_BEST:
+        return "id BETWEEN ?1 AND ?2 AND state = 'completed' AND value IS NOT NULL";
+    case ORDER_TOLD: /* by its index */
+        return "experiment = ?4 AND told > 0 AND +id BETWEEN ?1 AND ?2";
+    case ORDER_NEWEST:
+    case ORDER_NUMBER:
+        break;
+    }
+    return "id BETWEEN ?1 AND ?2";
+}
+
 static char *query_text(const struct trial_query *query)
 {
     return xasprintf("SELECT experiment, number, state, reason, value, best, last_step,"
                      " first_nan_step, attempts, retries, created_us, started_us, ended_us, run_us,"
-                     " point%s FROM trial WHERE id BETWEEN ?1 AND ?2%s ORDER BY %s LIMIT ?3",
-                     query->bare ? "" : ", params_json, starred, note",
-                     query->order == ORDER_BEST ? " AND state = 'completed' AND value IS NOT NULL"
-                                                : "",
+                     " point, seen, told, repeat_of, why, verdict, extra%s"
+                     " FROM trial WHERE %s ORDER BY %s LIMIT ?3",
+                     query->bare ? "" : ", params_json, starred, note", where_text(query),
                      order_text(query));
 }
 
@@ -117,6 +139,7 @@ int store_trials(struct store *store, const struct trial_query *query, trial_row
         pair_id(query->experiment, first),
         pair_id(query->experiment, query->number ? query->number : NUMBER_MAX),
         query->limit > 0 ? query->limit : -1,
+        query->experiment,
     };
     autofree(mem) char *sql = query_text(query);
     autofree(stmt) sqlite3_stmt *stmt = NULL;
@@ -127,7 +150,8 @@ int store_trials(struct store *store, const struct trial_query *query, trial_row
                          err);
     if (r >= 0)
         r = walk_rows(&walk, stmt, fn, arg, err);
-    free(walk.point);
+    vec_release(&walk.point);
+    vec_release(&walk.extra);
     tag_map_release(&walk.tags);
     return r;
 }

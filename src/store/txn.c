@@ -76,7 +76,9 @@ void txn_put_experiment(struct txn *txn, const struct experiment *experiment)
     if (experiment->search_state) {
         to->search_state =
             arena_memdup(&txn->arena, experiment->search_state, experiment->search_state_size);
+        to->kernel = keep_text(txn, before.kernel, experiment->kernel);
     } else {
+        to->kernel = before.kernel;
         to->search_state = before.search_state;
         to->search_state_size = before.search_state_size;
     }
@@ -87,7 +89,8 @@ void txn_put_trial(struct txn *txn, const struct trial *trial, size_t ndim, cons
     struct put_trial *put =
         keyed_row(txn, &txn->trials, (uint64_t)pair_id(trial->experiment, trial->number), ROW_TRIAL,
                   sizeof(*put));
-    double *point = put->trial.point;
+    struct trial before = put->trial;
+    double *point = before.point;
 
     if (trial->point && (!point || put->ndim != ndim))
         point = arena_alloc(&txn->arena, MAX(ndim, 1) * sizeof(double));
@@ -97,6 +100,12 @@ void txn_put_trial(struct txn *txn, const struct trial *trial, size_t ndim, cons
         put->ndim = ndim;
     put->trial = *trial;
     put->trial.point = point;
+    put->trial.why = keep_text(txn, before.why, trial->why);
+    put->trial.verdict = keep_text(txn, before.verdict, trial->verdict);
+    put->trial.extra = trial->n_extra ? arena_memdup(&txn->arena, trial->extra,
+                                                     trial->n_extra * sizeof(*trial->extra))
+                                      : before.extra;
+    put->trial.n_extra = trial->n_extra ? trial->n_extra : before.n_extra;
     put->params_json = keep_text(txn, put->params_json, params_json);
 }
 
