@@ -1,6 +1,6 @@
 # Hone: one Makefile, not recursive; tools/rules.mk has everything but the build itself.
 #
-#   make                                  build/hone
+#   make                                  build/hone, build/libhone-search.so, build/libhone-client.a
 #   make SAN=address,undefined CC=clang   the same under sanitizers, built beside
 #   make help                             what else it can do
 ifeq ($(origin CC),default)
@@ -36,7 +36,7 @@ ifeq ($(MAKELEVEL)$(filter -j% --jobserver%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(JOBS)
 endif
 
-all: $(B)/hone $(B)/libhone-client.a
+all: $(B)/hone $(B)/libhone-client.a $(B)/libhone-search.so
 
 include tools/rules.mk
 
@@ -64,6 +64,17 @@ $(B)/sdk/c/hone.o: CFLAGS += -fPIC
 $(B)/libhone-client.a: $(B)/sdk/c/hone.o
 	@rm -f $@
 	ar rcs $@ $^
+
+# Without sanitizers, so that any Python can load it: the same code is tested in libhone.a.
+SEARCH_SRC := $(filter $(addprefix src/,$(addsuffix /%,base linalg model surrogate spec search lib)),$(LIB_SRC))
+$(B)/libhone-search.so: $(SEARCH_SRC:%.c=$(B)/%.pic.o) src/lib/exports.map
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libhone-search.so -Wl,--version-script=src/lib/exports.map \
+	    -Wl,-z,defs -Wl,--gc-sections -o $@ $(filter %.o,$^) $(shell pkg-config --libs libfyaml jansson) -lm -lpthread -ldl
+
+$(B)/%.pic.o: %.c | $(SETUP)/build
+	@mkdir -p $(@D)
+	$(CC) $(INCLUDE) -fno-common -ffp-contract=off $(WARN) $(CFLAGS) -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections \
+	    -MMD -MP -c -o $@ $<
 
 $(B)/%_test: $(B)/%_test.o $(B)/libhone.a $(B)/libhone-client.a
 	$(CC) $(LDALL) -o $@ -Wl,--start-group $^ -Wl,--end-group -lcmocka $(LIBS)

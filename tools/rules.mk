@@ -155,7 +155,8 @@ PYTHONDIR ?= $(or $(shell python3 -c "import sys; print(*[p for p in sys.path if
 install: all ## install under PREFIX (/usr/local); DESTDIR= for packages
 	install -Dm755 $(B)/hone $(DESTDIR)$(PREFIX)/bin/hone
 	install -Dm644 $(B)/libhone-client.a $(DESTDIR)$(PREFIX)/lib/libhone-client.a
-	install -Dm644 sdk/c/hone.h $(DESTDIR)$(PREFIX)/include/hone.h
+	install -Dm755 $(B)/libhone-search.so $(DESTDIR)$(PREFIX)/lib/libhone-search.so
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/include sdk/c/hone.h sdk/c/hone_search.h
 	install -Dm644 -t $(DESTDIR)$(PYTHONDIR)/hone sdk/python/hone/*.py sdk/python/hone/py.typed
 	install -Dm644 docs/hone.1 $(DESTDIR)$(PREFIX)/share/man/man1/hone.1
 	install -Dm644 docs/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/hone
