@@ -23,9 +23,13 @@ struct forest *forest_fit(const double *x, const double *y, const double *weight
                           size_t d, const size_t *categories, const struct forest_options *options,
                           struct rng *rng);
 void forest_free(struct forest *forest);
+DEFINE_AUTOFREE(forest);
 /* Mean over trees and deviation (law of total variance: between trees and within leaves) of m rows.
  */
 void forest_predict(const struct forest *forest, const double *x, size_t m, double *ret_mean,
                     double *ret_deviation);
+/* How much the splits of each feature lowered the squared error, over all trees (d). Only their
+ * proportions mean something. */
+void forest_gain(const struct forest *forest, double *ret_gain);
 
 #endif
