@@ -286,11 +286,10 @@ TEST(memory_is_watched_while_it_is_paused)
     struct err err = ERR_INIT;
 
     begin(&f, "sleep 1000", WAY_NONE);
-    f.launch.memory_bytes = 100000; /* less than a shell: it is over from the beginning */
+    f.launch.memory_bytes = 4096; /* any process is over that, however early it was stopped */
     assert_ok(state_prepare(&f.launch, &err), &err);
     assert_ok(exec_pause(f.dir, 1, &err), &err);
     fixture_run(&f);
-    assert_int_equal(f.look.turn.turn, 1);
     assert_int_equal(f.look.exit.cause, CAUSE_MEMORY);
     end(&f);
 }

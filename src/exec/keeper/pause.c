@@ -20,6 +20,7 @@
 #define LOOK_AGAIN_US  2000
 #define LOOK_SLOWLY_US 50000
 #define LOOK_QUICK     200 /* looks */
+#define V1_PATIENCE    8   /* looks */
 
 int64_t pause_total(const struct keeper *k, int64_t now)
 {
@@ -49,19 +50,34 @@ static void hold(struct keeper *k, int64_t now)
     k->by_cgroup = cgroup_freeze(k, true);
 }
 
+/* Who forks while it is being frozen may keep a v1 group freezing for ever: begin again. */
+static void hold_again(struct keeper *k)
+{
+    if (k->kind != CGROUP_V1 || k->looks % V1_PATIENCE)
+        return;
+    cgroup_freeze(k, false);
+    cgroup_freeze(k, true);
+}
+
 /* True when nothing of the tree runs any more. A process that waits in the kernel for a child that
  * we stopped (vfork) is never seen stopped: after a while that counts too. */
 static bool is_still(struct keeper *k)
 {
-    return k->by_cgroup ? cgroup_is_frozen(k) : tree_stop(k->looks > LOOK_QUICK);
+    if (!k->by_cgroup)
+        return tree_stop(k->looks > LOOK_QUICK);
+    if (cgroup_is_frozen(k))
+        return true;
+    hold_again(k);
+    return false;
 }
 
 void pause_look(struct keeper *k, int64_t now)
 {
     if (!k->holding || k->still || now < k->hold_at)
         return;
+    k->looks++;
     k->still = is_still(k);
-    k->hold_at = now + (k->looks++ < LOOK_QUICK ? LOOK_AGAIN_US : LOOK_SLOWLY_US);
+    k->hold_at = now + (k->looks < LOOK_QUICK ? LOOK_AGAIN_US : LOOK_SLOWLY_US);
     if (k->still)
         turn_write(k);
 }
