@@ -4,7 +4,8 @@
  * interface; `hone run` uses the local agent (agent_local_new), tests use the simulator's.
  *
  * Commands may come twice, events may be reported twice; effects happen once. START of an attempt
- * that lives or has ended starts nothing and reports what is there.
+ * that lives or has ended starts nothing and reports what is there: STARTED, and PAUSED or RESUMED
+ * if it ever was paused.
  */
 #ifndef HONE_AGENT_H
 #define HONE_AGENT_H
@@ -18,6 +19,8 @@ enum agent_command_kind {
     COMMAND_ADOPT,   /* report on an attempt started earlier; never starts anything */
     COMMAND_STOP,    /* ask it to end: SIGTERM, grace, kill. Repeated with `kill`: at once */
     COMMAND_CONTROL, /* new text for its control page */
+    COMMAND_PAUSE,   /* hold it still with all its tree: turn odd */
+    COMMAND_RESUME,  /* let it go on: turn even */
 };
 struct agent_command {
     enum agent_command_kind kind;
@@ -27,12 +30,16 @@ struct agent_command {
     bool kill;                         /* STOP */
     int64_t grace_us;                  /* STOP */
     const char *control_json;          /* CONTROL */
+    int64_t turn; /* PAUSE, RESUME: 1, 2, 3 …; one that is not larger than the
+                     newest obeyed is answered, but changes nothing */
 };
 
 enum agent_event_kind {
     EVENT_STARTED, /* a keeper lives */
     EVENT_SAMPLES, /* read from its files; always before ENDED */
     EVENT_ENDED,   /* final; nothing of the attempt is running any more */
+    EVENT_PAUSED,  /* nothing of it runs until it is resumed or stopped */
+    EVENT_RESUMED, /* it runs again */
 };
 struct agent_sample { /* a struct sample that owns nothing: names are interned by the agent */
     const char *metric;
@@ -53,8 +60,12 @@ struct ending {
 struct agent_event {
     enum agent_event_kind kind;
     int64_t attempt;
-    int64_t time_us;                    /* wall */
-    pid_t pid;                          /* STARTED */
+    int64_t time_us;     /* wall */
+    pid_t pid;           /* STARTED */
+    int64_t turn;        /* STARTED, PAUSED, RESUMED: the newest that has happened; odd: paused */
+    int64_t paused_us;   /* with turn: in pauses that were over when it happened */
+    int64_t turn_us;     /* with turn > 0: wall, when it happened */
+    uint64_t used_bytes; /* PAUSED: memory that it holds; 0: unknown */
     const struct agent_sample *samples; /* SAMPLES: borrowed for the call */
     size_t n_samples;
     int64_t first_sample; /* SAMPLES: how many samples of this attempt came before these (since the

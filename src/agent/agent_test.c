@@ -22,7 +22,8 @@
 
 /* What one attempt has told so far. */
 struct seen {
-    int started, ended;
+    int started, ended, paused, resumed;
+    struct agent_event turn; /* the newest of STARTED, PAUSED, RESUMED */
     pid_t pid;
     VEC(struct agent_sample) samples;
     VEC(char *) names;
@@ -52,6 +53,12 @@ static void on_event(const struct agent_event *event, void *arg)
     if (event->kind == EVENT_STARTED) {
         seen->started++;
         seen->pid = event->pid;
+        seen->turn = *event;
+    } else if (event->kind == EVENT_PAUSED || event->kind == EVENT_RESUMED) {
+        assert_int_equal(turn_paused(event->turn), event->kind == EVENT_PAUSED);
+        seen->paused += event->kind == EVENT_PAUSED;
+        seen->resumed += event->kind == EVENT_RESUMED;
+        seen->turn = *event;
     } else if (event->kind == EVENT_SAMPLES) {
         assert_int_equal(event->first_sample, (int64_t)seen->samples.len);
         for (size_t i = 0; i < event->n_samples; i++) {
@@ -408,6 +415,94 @@ TEST(control_reaches_the_page)
     assert_memory_equal(page.json, "{\"stop\":true}", 13);
     stop(1, true);
     wait_for(&w.seen[1].ended, 1);
+    end();
+}
+
+static void take_turn(int64_t attempt, int64_t turn)
+{
+    struct agent_command command = {.kind = turn_paused(turn) ? COMMAND_PAUSE : COMMAND_RESUME,
+                                    .attempt = attempt,
+                                    .turn = turn};
+    w.in_command = true;
+    agent_command(w.agent, &command);
+    w.in_command = false;
+}
+
+#define COUNTING "i=0; while :; do i=$((i+1)); echo x: $i; sleep 0.01; done"
+
+TEST(a_paused_attempt_is_told_with_what_it_said_before)
+{
+    begin();
+    start_shell(1, COUNTING);
+    wait_for_samples(1, 1);
+    assert_int_equal(w.seen[1].turn.turn, 0);
+    take_turn(1, 1);
+    wait_for(&w.seen[1].paused, 1);
+    assert_int_equal(w.seen[1].turn.turn, 1);
+    assert_true(w.seen[1].turn.used_bytes > 0 && w.seen[1].turn.turn_us > 0);
+    size_t n = w.seen[1].samples.len;
+    take_turn(1, 1); /* said again: answered again */
+    wait_for(&w.seen[1].paused, 2);
+    assert_int_equal(w.seen[1].samples.len, n);
+    take_turn(1, 2);
+    wait_for(&w.seen[1].resumed, 1);
+    assert_true(w.seen[1].turn.paused_us > 0);
+    wait_for_samples(1, n + 1);
+    take_turn(1, 1); /* old: the answer is how it stands */
+    wait_for(&w.seen[1].resumed, 2);
+    assert_int_equal(w.seen[1].turn.turn, 2);
+    take_turn(99, 1); /* nobody there: nothing happens */
+    stop(1, false);
+    wait_for(&w.seen[1].ended, 1);
+    assert_int_equal(w.seen[1].ending.reason, REASON_CANCELLED);
+    end();
+}
+
+TEST(an_adopted_attempt_that_is_paused_stays_so_and_says_so)
+{
+    begin();
+    start_shell(1, COUNTING);
+    wait_for_samples(1, 1);
+    take_turn(1, 1);
+    wait_for(&w.seen[1].paused, 1);
+    pid_t pid = w.seen[1].pid;
+    agent_end();
+    agent_begin();
+    adopt(1);
+    wait_for(&w.seen[1].paused, 1);
+    assert_int_equal(w.seen[1].started, 1);
+    assert_int_equal(w.seen[1].turn.turn, 1);
+    size_t n = w.seen[1].samples.len;
+    assert_true(n > 0);
+    adopt(1);
+    wait_for(&w.seen[1].paused, 2);
+    assert_int_equal(w.seen[1].samples.len, n);
+    take_turn(1, 2);
+    wait_for_samples(1, n + 1);
+    take_turn(1, 3);
+    wait_for(&w.seen[1].paused, 3);
+    stop(1, true);
+    wait_for(&w.seen[1].ended, 1);
+    end();
+    waitpid(pid, NULL, WNOHANG);
+}
+
+TEST(a_keeper_killed_while_paused_is_lost_and_nothing_survives)
+{
+    begin();
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    start_shell(1, "echo pid: $$; while :; do sleep 0.01; done");
+    wait_for_samples(1, 1);
+    pid_t child = (pid_t)w.seen[1].samples.at[0].value;
+    take_turn(1, 1);
+    wait_for(&w.seen[1].paused, 1);
+    kill(w.seen[1].pid, SIGKILL);
+    wait_for(&w.seen[1].ended, 1);
+    assert_int_equal(w.seen[1].ending.reason, REASON_LOST);
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        ;
+    assert_int_equal(kill(child, 0), -1);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
     end();
 }
 

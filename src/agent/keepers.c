@@ -120,6 +120,8 @@ static bool watch_living(struct watch *watch, struct attempt_look *look)
 {
     for (int turn = 0; turn < 3 && look->life == LIFE_ALIVE; turn++) {
         int pidfd = -1;
+        watch->turn = look->turn;
+        watch->tell_turn = look->turn.turn > 0;
         if (exec_watch(look, &pidfd) == 0)
             return keeper_watch(watch, pidfd, look->keeper.keeper_pid);
         err_release(&watch->failure);

@@ -13,6 +13,9 @@
  * causes is put on `due` and told on the next turn of the loop, so the engine need not be
  * re-entrant.
  *
+ * A keeper does what is asked of it in its own time. So a pause is told when its turn stands in the
+ * state file, which a second timer looks at while one is awaited.
+ *
  * Invariants: a watch is in `watches` and in `by_id`, from its command until its ENDED event, and
  * only process() in watch.c takes it out. The timer is active exactly while n_running > 0, the idle
  * handle while `due` has members; they, and sweeps, are what keeps the loop alive.
@@ -55,6 +58,7 @@ static void on_adopt(struct local *local, const struct agent_command *command)
 static void on_again(struct watch *watch)
 {
     watch->tell_started = watch->phase == PHASE_RUNNING;
+    watch->tell_turn = watch->tell_started && watch->turn.turn > 0;
     watch_due(watch);
 }
 
@@ -79,6 +83,17 @@ static void on_control(struct watch *watch, const struct agent_command *command)
         log_warn("%s", err_text(&err));
 }
 
+static void on_turn(struct watch *watch, const struct agent_command *command)
+{
+    autorelease(err) struct err err = ERR_INIT;
+
+    if (watch->phase != PHASE_RUNNING)
+        return;
+    if (exec_pause(watch->dir, command->turn, &err) < 0)
+        log_debug("%s", err_text(&err)); /* it has just ended; or it shall be asked again */
+    watch_turn(watch, command->turn);
+}
+
 static void local_command(struct agent *agent, const struct agent_command *command)
 {
     struct local *local = (struct local *)agent;
@@ -98,6 +113,11 @@ static void local_command(struct agent *agent, const struct agent_command *comma
     case COMMAND_CONTROL:
         if (watch)
             on_control(watch, command);
+        break;
+    case COMMAND_PAUSE:
+    case COMMAND_RESUME:
+        if (watch)
+            on_turn(watch, command);
         break;
     }
 }
@@ -128,6 +148,7 @@ static void local_free(struct agent *agent)
     map_release(&local->by_id);
     uv_close((uv_handle_t *)&local->poll, on_closed);
     uv_close((uv_handle_t *)&local->timer, on_closed);
+    uv_close((uv_handle_t *)&local->turns, on_closed);
     uv_close((uv_handle_t *)&local->idle, on_closed);
 }
 
@@ -140,9 +161,10 @@ static const struct agent_ops agent_local = {
 static void open_handles(struct local *local)
 {
     uv_timer_init(local->loop, &local->timer);
+    uv_timer_init(local->loop, &local->turns);
     uv_idle_init(local->loop, &local->idle);
-    local->poll.data = local->timer.data = local->idle.data = local;
-    local->n_open = 3;
+    local->poll.data = local->timer.data = local->turns.data = local->idle.data = local;
+    local->n_open = 4;
     uv_poll_start(&local->poll, UV_READABLE, on_keepers);
     uv_unref((uv_handle_t *)&local->poll);
 }

@@ -19,12 +19,14 @@ struct local {
     int epoll_fd;
     uv_poll_t poll;   /* of epoll_fd */
     uv_timer_t timer; /* reads the files of what runs */
+    uv_timer_t turns; /* looks whether turns that were asked for have happened */
     uv_idle_t idle;   /* works off `due` */
     int n_open;       /* handles not closed yet */
     struct map by_id;
     VEC(struct watch *) watches;
     VEC(struct watch *) due;
     size_t n_running;
+    unsigned n_looks; /* for turns, since the newest was asked for */
 };
 
 enum phase {
@@ -41,6 +43,7 @@ struct watch {
     bool due;          /* is in local->due */
     bool behind;       /* its files hold more than one turn's share */
     bool tell_started; /* STARTED is to be told */
+    bool tell_turn;    /* PAUSED or RESUMED is to be told */
     bool child;        /* the keeper is ours to reap */
     pid_t pid;
     int pidfd; /* -1: none */
@@ -48,6 +51,8 @@ struct watch {
     struct asked asked;
     struct tail tail;
     int64_t n_told;            /* samples */
+    int64_t turn_asked;        /* the newest that this agent was told; 0: none */
+    struct turn_record turn;   /* the newest that has happened; magic 0: it was never paused */
     struct exit_record record; /* magic 0: none was left */
     struct err failure;        /* why it is lost or never began */
     bool unstarted;            /* exec_start failed */
@@ -62,6 +67,10 @@ void watch_free(struct watch *watch);
 void watch_due(struct watch *watch);
 /* One more or less runs: the timer that reads files runs exactly while there is one. */
 void watch_count(struct local *local, int change);
+
+/* A turn was asked of it: look soon, and until it has happened. */
+void watch_turn(struct watch *watch, int64_t turn);
+void on_turns(uv_timer_t *timer);
 
 /* keepers.c */
 /* Watch the keeper behind pidfd, which is owned from here on. False if that is not possible. */

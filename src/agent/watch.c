@@ -10,7 +10,9 @@
 #include "base/clock.h"
 #include <unistd.h>
 
-#define TICK_MS 200
+#define TICK_MS    200
+#define TURN_MS    5
+#define TURN_QUICK 200 /* looks; then it takes its time, and so do we */
 
 /* ---- events out ---- */
 
@@ -119,8 +121,26 @@ static void read_files(struct watch *watch)
 
 static void tell_started(struct watch *watch)
 {
-    struct agent_event event = {.kind = EVENT_STARTED, .pid = watch->pid};
+    struct agent_event event = {.kind = EVENT_STARTED,
+                                .pid = watch->pid,
+                                .turn = watch->turn.turn,
+                                .paused_us = watch->turn.paused_us,
+                                .turn_us = watch->turn.since_us};
     watch->tell_started = false;
+    tell(watch, &event);
+}
+
+/* What it said before it was paused is told before. */
+static void tell_turn(struct watch *watch)
+{
+    struct agent_event event = {
+        .kind = turn_paused(watch->turn.turn) ? EVENT_PAUSED : EVENT_RESUMED,
+        .turn = watch->turn.turn,
+        .paused_us = watch->turn.paused_us,
+        .turn_us = watch->turn.since_us,
+        .used_bytes = watch->turn.used_bytes,
+    };
+    watch->tell_turn = false;
     tell(watch, &event);
 }
 
@@ -129,8 +149,10 @@ static void process(struct watch *watch)
 {
     if (watch->tell_started)
         tell_started(watch);
-    if (watch->behind || watch->phase == PHASE_ENDING)
+    if (watch->behind || watch->tell_turn || watch->phase == PHASE_ENDING)
         read_files(watch);
+    if (watch->tell_turn && !watch->behind)
+        tell_turn(watch);
     if (watch->behind || watch->phase != PHASE_ENDING)
         return;
     tail_finish(&watch->tail, clock_wall_us());
@@ -163,6 +185,49 @@ void watch_due(struct watch *watch)
     watch->due = true;
     vec_push(&local->due, watch);
     uv_idle_start(&local->idle, on_idle);
+}
+
+/* True while the turn that was asked for has not happened. */
+static bool look_for_turn(struct watch *watch)
+{
+    autorelease(err) struct err err = ERR_INIT;
+    struct attempt_look look;
+
+    if (watch->phase != PHASE_RUNNING || watch->turn.turn >= watch->turn_asked)
+        return false;
+    if (exec_look(watch->dir, &look, &err) < 0 || look.turn.turn < watch->turn_asked)
+        return true;
+    watch->turn = look.turn;
+    watch->tell_turn = true;
+    watch_due(watch);
+    return false;
+}
+
+void on_turns(uv_timer_t *timer)
+{
+    struct local *local = timer->data;
+    bool awaited = false;
+
+    vec_foreach (watch, &local->watches)
+        awaited = look_for_turn(*watch) || awaited;
+    if (!awaited)
+        uv_timer_stop(timer);
+    else if (++local->n_looks == TURN_QUICK)
+        uv_timer_set_repeat(timer, TICK_MS);
+}
+
+void watch_turn(struct watch *watch, int64_t turn)
+{
+    struct local *local = watch->local;
+
+    watch->turn_asked = MAX(watch->turn_asked, turn);
+    if (watch->turn.turn >= turn) { /* said again: so is the answer */
+        watch->tell_turn = true;
+        watch_due(watch);
+        return;
+    }
+    local->n_looks = 0;
+    uv_timer_start(&local->turns, on_turns, 1, TURN_MS);
 }
 
 static void on_timer(uv_timer_t *timer)
