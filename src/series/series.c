@@ -243,7 +243,7 @@ int series_read(const char *home, const struct spec *spec, const struct trial *t
     int r = metrics_rules_new(spec, &rules, err);
     if (r < 0)
         return r;
-    for (int64_t number = 1; number <= trial->attempts; number++) {
+    for (int64_t number = trial->attempts ? 1 : 0; number <= trial->attempts; number++) {
         autorelease(builder) struct builder builder = {.metric = metric};
         autofree(mem) char *dir = attempt_dir(home, trial->experiment, trial->number, number);
         bool ended = number < trial->attempts || trial->state != TRIAL_RUNNING;

@@ -21,7 +21,8 @@ struct series_set {
     VEC(struct series) series; /* in order of first appearance */
 };
 void series_set_release(struct series_set *set);
-/* Read what a trial wrote over its attempts 1..n, oldest first. A later attempt that repeats steps
+/* Read what a trial wrote over its attempts 1..n, oldest first; an observed one, which has none,
+ * may have samples in the folder of an attempt 0 (`hone import`). A later attempt that repeats steps
  * (it began again or from a checkpoint) replaces them: of a metric's earlier points those before
  * its first step stay, the others belong to a past that was given up. In one attempt a metric comes
  * from one file: metrics before stdout before stderr. `metric` NULL: all of them but hone's own.

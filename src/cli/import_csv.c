@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * import_csv.c — a table with a header (RFC 4180). One column or more are objectives, the others
+ * parameters, whose kind is guessed: whole numbers, numbers, words. A range is what was seen; its
+ * scale is logarithmic when it lies above 0 and spans two decades. What 'hone export --csv' wrote
+ * comes back as it was: its first columns are known.
+ */
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/suggest.h"
+#include "cli/import.h"
+
+#include <errno.h>
+#include <math.h>
+
+#define FILE_MAX    (512u << 20)
+#define COLUMNS_MAX 10000
+#define CHOICES_MAX 10000
+
+static const char *const exported[] = {"trial", "state", "value", "attempts", "seconds"};
+
+struct field {
+    const char *text;
+    bool quoted;
+};
+struct csv {
+    char *at, *end; /* the rest of the file; fields are unquoted in place */
+    size_t line;
+    VEC(struct field) head;
+    VEC(struct field) cells; /* all rows, head.len each */
+    bool ours;               /* made by hone export */
+};
+
+/* ---- text to cells ---- */
+
+/* One field; *ret_last: it was the last of its row. */
+static int next_field(struct csv *csv, struct field *ret, bool *ret_last, struct err *err)
+{
+    char *to = csv->at;
+    size_t line = csv->line;
+
+    *ret = (struct field){to, csv->at < csv->end && *csv->at == '"'};
+    if (ret->quoted) {
+        for (csv->at++;; csv->at++) {
+            if (csv->at >= csv->end)
+                return err_set(err, EINVAL, "line %zu: a quoted field does not end", line);
+            if (*csv->at == '"' && (csv->at + 1 >= csv->end || csv->at[1] != '"'))
+                break;
+            csv->at += *csv->at == '"';
+            csv->line += *csv->at == '\n';
+            *to++ = *csv->at;
+        }
+        csv->at++;
+        if (csv->at < csv->end && !strchr(",\r\n", *csv->at))
+            return err_set(err, EINVAL, "line %zu: text after a closing quote", line);
+    } else {
+        while (csv->at < csv->end && *csv->at != ',' && *csv->at != '\n' && *csv->at != '\r')
+            *to++ = *csv->at++;
+    }
+    *ret_last = csv->at >= csv->end || *csv->at != ',';
+    if (csv->at < csv->end && *csv->at == '\r')
+        csv->at++;
+    if (csv->at < csv->end && (*csv->at == '\n' || *csv->at == ','))
+        csv->at++;
+    csv->line += *ret_last;
+    *to = '\0';
+    return 0;
+}
+
+static int read_head(struct csv *csv, struct err *err)
+{
+    for (bool last = false; !last;) {
+        struct field field;
+        int r = next_field(csv, &field, &last, err);
+        if (r < 0)
+            return r;
+        if (!*field.text)
+            return err_set(err, EINVAL, "column %zu of the header has no name", csv->head.len + 1);
+        for (size_t i = 0; i < csv->head.len; i++)
+            if (str_eq(csv->head.at[i].text, field.text))
+                return err_set(err, EINVAL, "the header has two columns '%s'", field.text);
+        vec_push(&csv->head, field);
+        if (csv->head.len > COLUMNS_MAX)
+            return err_set(err, EINVAL, "the header has more than %d columns", COLUMNS_MAX);
+    }
+    csv->ours = csv->head.len >= ARRAY_LEN(exported);
+    for (size_t i = 0; csv->ours && i < ARRAY_LEN(exported); i++)
+        csv->ours = str_eq(csv->head.at[i].text, exported[i]);
+    return 0;
+}
+
+static int read_row(struct csv *csv, struct err *err)
+{
+    size_t line = csv->line, n = 0;
+
+    for (bool last = false; !last; n++) {
+        struct field field;
+        int r = next_field(csv, &field, &last, err);
+        if (r < 0)
+            return r;
+        if (n == 0 && last && !*field.text && !field.quoted && csv->head.len > 1)
+            return 0; /* an empty line */
+        vec_push(&csv->cells, field);
+    }
+    if (n != csv->head.len)
+        return err_set(err, EINVAL, "line %zu has %zu fields, the header %zu", line, n,
+                       csv->head.len);
+    if (csv->cells.len / csv->head.len > IMPORT_ROWS_MAX)
+        return err_set(err, EINVAL, "more than %d rows", IMPORT_ROWS_MAX);
+    return 0;
+}
+
+static int read_cells(struct csv *csv, struct err *err)
+{
+    int r = read_head(csv, err);
+    while (r == 0 && csv->at < csv->end)
+        r = read_row(csv, err);
+    if (r == 0 && !csv->cells.len)
+        r = err_set(err, EINVAL, "there are no rows below the header");
+    return r;
+}
+
+static const struct field *cell_at(const struct csv *csv, size_t row, size_t column)
+{
+    return &csv->cells.at[row * csv->head.len + column];
+}
+
+/* ---- columns ---- */
+
+static ptrdiff_t find_column(const struct csv *csv, const char *name)
+{
+    for (size_t i = 0; i < csv->head.len; i++)
+        if (str_eq(csv->head.at[i].text, name))
+            return (ptrdiff_t)i;
+    return -1;
+}
+
+static int unknown_column(const struct csv *csv, const char *name, struct err *err)
+{
+    VEC(const char *) names = {0};
+    vec_foreach (field, &csv->head)
+        vec_push(&names, field->text);
+    const char *closest = suggest(name, names.at, names.len);
+    vec_release(&names);
+    if (closest)
+        return err_set(err, EINVAL, "there is no column '%s', did you mean '%s'?", name, closest);
+    return err_set(err, EINVAL, "there is no column '%s'", name);
+}
+
+/* A number, NaN for an empty cell or a word for it; false: something else. */
+static bool cell_number(const struct field *cell, double *ret)
+{
+    char *end;
+
+    *ret = NAN;
+    if (!*cell->text)
+        return true;
+    if (strspn(cell->text, " 0123456789+-.eE") != strlen(cell->text))
+        return strcasecmp(cell->text, "nan") == 0 || strcasestr(cell->text, "inf") != NULL;
+    *ret = strtod(cell->text, &end);
+    return end > cell->text && !*end;
+}
+
+/* Are all cells of the column numbers, and whole ones? */
+static bool column_is_number(const struct csv *csv, size_t column, bool *ret_whole)
+{
+    size_t rows = csv->cells.len / csv->head.len;
+    bool some = false;
+
+    *ret_whole = true;
+    for (size_t i = 0; i < rows; i++) {
+        const struct field *cell = cell_at(csv, i, column);
+        double x;
+        if (cell->quoted || !cell_number(cell, &x) || (*cell->text && !isfinite(x)))
+            return false;
+        some |= isfinite(x);
+        if (isfinite(x) && (x != floor(x) || fabs(x) > 1e15 || strpbrk(cell->text, ".eE")))
+            *ret_whole = false;
+    }
+    return some;
+}
+
+static void add_numbers(const struct csv *csv, size_t at, struct import_column *column)
+{
+    size_t rows = csv->cells.len / csv->head.len;
+
+    column->min = INFINITY;
+    column->max = -INFINITY;
+    for (size_t i = 0; i < rows; i++) {
+        double x;
+        cell_number(cell_at(csv, i, at), &x);
+        vec_push(&column->x, x);
+        column->min = fmin(column->min, x);
+        column->max = fmax(column->max, x);
+    }
+    column->log = column->min > 0 && column->max / column->min >= 100;
+}
+
+static int add_words(const struct csv *csv, size_t at, struct import_column *column,
+                     struct err *err)
+{
+    size_t rows = csv->cells.len / csv->head.len;
+
+    for (size_t i = 0; i < rows; i++) {
+        const struct field *cell = cell_at(csv, i, at);
+        vec_push(&column->x, *cell->text || cell->quoted
+                                 ? import_choice(column, value_guess(cell->text, cell->quoted))
+                                 : NAN);
+        if (column->choices.len > CHOICES_MAX)
+            return err_set(err, EINVAL,
+                           "column '%s' has more than %d different words: leave it out by --ignore",
+                           column->name, CHOICES_MAX);
+    }
+    return 0;
+}
+
+static bool is_listed(const char *name, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(list[i], name))
+            return true;
+    return false;
+}
+
+static bool is_objective(const struct import_sheet *sheet, const char *name)
+{
+    vec_foreach (objective, &sheet->objectives)
+        if (str_eq(objective->metric, name))
+            return true;
+    return false;
+}
+
+static int add_params(const struct csv *csv, const struct import_options *options,
+                      struct import_sheet *ret, struct err *err)
+{
+    for (size_t i = 0; i < csv->head.len; i++) {
+        const char *name = csv->head.at[i].text;
+        bool whole;
+        if (is_objective(ret, name) || is_listed(name, options->ignore, options->n_ignore) ||
+            (csv->ours && i < ARRAY_LEN(exported)))
+            continue;
+        vec_push(&ret->columns, ((struct import_column){.name = xstrdup(name)}));
+        struct import_column *column = vec_last(&ret->columns);
+        if (column_is_number(csv, i, &whole)) {
+            column->type = whole ? PARAM_INT : PARAM_FLOAT;
+            add_numbers(csv, i, column);
+            continue;
+        }
+        column->type = PARAM_CHOICE;
+        int r = add_words(csv, i, column, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* ---- rows ---- */
+
+static int read_objective(const struct csv *csv, const char *text, struct import_sheet *ret,
+                          struct err *err)
+{
+    const char *colon = strrchr(text, ':');
+    bool up = colon && str_eq(colon, ":maximize"), down = colon && str_eq(colon, ":minimize");
+    autofree(mem) char *name = up || down ? xstrndup(text, (size_t)(colon - text)) : xstrdup(text);
+
+    if (find_column(csv, name) < 0)
+        return unknown_column(csv, name, err);
+    if (is_objective(ret, name))
+        return err_set(err, EINVAL, "objective '%s' is given twice", name);
+    vec_push(&ret->objectives,
+             ((struct objective){
+                 .metric = TAKE(name), .goal = up ? GOAL_MAXIMIZE : GOAL_MINIMIZE, .target = NAN}));
+    return 0;
+}
+
+static int read_objectives(const struct csv *csv, const struct import_options *options,
+                           struct import_sheet *ret, struct err *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < options->n_objectives && r == 0; i++)
+        r = read_objective(csv, options->objectives[i], ret, err);
+    if (r == 0 && !ret->objectives.len && csv->ours)
+        r = read_objective(csv, "value", ret, err);
+    if (r == 0 && !ret->objectives.len)
+        r = err_set(err, EINVAL,
+                    "which column is the objective? Say --objective COLUMN or "
+                    "--objective COLUMN:maximize");
+    for (size_t i = 0; i < options->n_ignore && r == 0; i++)
+        if (find_column(csv, options->ignore[i]) < 0)
+            r = unknown_column(csv, options->ignore[i], err);
+    return r;
+}
+
+static int read_values(const struct csv *csv, size_t row, const struct import_sheet *sheet,
+                       double *ret, struct err *err)
+{
+    for (size_t i = 0; i < sheet->objectives.len; i++) {
+        const char *name = sheet->objectives.at[i].metric;
+        const struct field *cell = cell_at(csv, row, (size_t)find_column(csv, name));
+        if (!cell_number(cell, &ret[i]))
+            return err_set(err, EINVAL, "row %zu: objective '%s' is '%s', which is no number",
+                           row + 1, name, cell->text);
+    }
+    return 0;
+}
+
+static int add_rows(const struct csv *csv, struct import_sheet *ret, struct err *err)
+{
+    for (size_t i = 0; i < csv->cells.len / csv->head.len; i++) {
+        struct import_row *row = import_add_row(ret, ret->objectives.len);
+        int r = read_values(csv, i, ret, row->values, err);
+        if (r < 0)
+            return r;
+        row->state = isfinite(row->values[0]) ? TRIAL_COMPLETED : TRIAL_FAILED;
+        if (csv->ours) {
+            enum trial_state state;
+            if (trial_state_parse(cell_at(csv, i, 1)->text, &state) < 0)
+                return err_set(err, EINVAL, "row %zu: unknown state '%s'", i + 1,
+                               cell_at(csv, i, 1)->text);
+            if (state != TRIAL_COMPLETED)
+                row->state = state == TRIAL_FAILED ? TRIAL_FAILED : TRIAL_STOPPED;
+        }
+        if (row->state == TRIAL_FAILED)
+            row->reason = REASON_NO_METRIC;
+    }
+    return 0;
+}
+
+int import_csv(const char *path, const struct import_options *options, struct import_sheet *ret,
+               struct err *err)
+{
+    autorelease(str) struct str text = STR_INIT;
+    struct csv csv = {.line = 1};
+    int r = fs_read(path, FILE_MAX, &text, err);
+
+    if (r < 0)
+        return r;
+    if (memchr(text.s, '\0', text.len))
+        return err_set(err, EINVAL, "%s is neither a CSV file nor an Optuna database", path);
+    str_add_char(&text, '\0'); /* the last field ends there */
+    csv.at = text.s + (str_starts(text.s, "\xef\xbb\xbf") ? 3 : 0);
+    csv.end = text.s + text.len - 1;
+    r = csv.at < csv.end ? read_cells(&csv, err) : err_set(err, EINVAL, "the file is empty");
+    if (r == 0)
+        r = read_objectives(&csv, options, ret, err);
+    if (r == 0)
+        r = add_params(&csv, options, ret, err);
+    if (r == 0)
+        r = add_rows(&csv, ret, err);
+    if (r < 0)
+        err_context(err, "%s", path);
+    else
+        ret->from = xasprintf("the table %s", path);
+    vec_release(&csv.head);
+    vec_release(&csv.cells);
+    return r;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * results.c — rows of the database as arrays, and which of them no other one beats.
+ */
+#include "cli/results.h"
+
+#include <math.h>
+
+const struct objective *objective_at(const struct spec *spec, size_t i)
+{
+    return i == 0 ? &spec->objective : &spec->others.at[i - 1];
+}
+
+struct loader {
+    struct results *results;
+    const struct spec *spec;
+};
+
+/* trial.extra: the other objectives, then the constraints. */
+static double extra_at(const struct trial *trial, size_t i)
+{
+    return i < trial->n_extra ? trial->extra[i] : NAN;
+}
+
+static bool keeps_constraints(const struct spec *spec, const struct trial *trial)
+{
+    for (size_t i = 0; i < spec->constraints.len; i++) {
+        const struct constraint *constraint = &spec->constraints.at[i];
+        double x = extra_at(trial, spec->others.len + i);
+        if (constraint->at_least ? x < constraint->bound : x > constraint->bound)
+            return false;
+    }
+    return true;
+}
+
+static int on_trial(const struct trial_row *row, void *arg)
+{
+    struct loader *loader = arg;
+    struct arena *arena = &loader->results->arena;
+    const struct trial *trial = &row->trial;
+    size_t n = loader->results->n_objectives;
+    double *values = arena_alloc(arena, n * sizeof(*values));
+
+    if (row->ndim != loader->spec->space.n)
+        return 0;
+    values[0] = trial->value;
+    for (size_t i = 1; i < n; i++)
+        values[i] = extra_at(trial, i - 1);
+    struct outcome outcome = {
+        .number = trial->number,
+        .state = trial->state,
+        .reason = trial->reason,
+        .point = arena_memdup(arena, trial->point, row->ndim * sizeof(double)),
+        .values = values,
+        .kept = keeps_constraints(loader->spec, trial),
+        .repeat_of = trial->repeat_of,
+        .seen = trial->seen,
+        .told = trial->told,
+        .last_step = trial->last_step,
+        .run_us = trial->run_us,
+        .attempts = trial->attempts,
+        .why = arena_strdup(arena, trial->why),
+        .verdict = arena_strdup(arena, trial->verdict),
+    };
+    vec_push(&loader->results->rows, outcome);
+    return 0;
+}
+
+int results_load(struct store *store, const struct target *target, struct results *ret,
+                 struct err *err)
+{
+    struct trial_query query = {.experiment = target->experiment.experiment.id, .bare = true};
+    struct loader loader = {ret, &target->spec};
+
+    *ret = (struct results){.n_objectives = 1 + target->spec.others.len};
+    int r = store_trials(store, &query, on_trial, &loader, err);
+    return r < 0 ? r : 0;
+}
+
+void results_release(struct results *results)
+{
+    vec_release(&results->rows);
+    arena_release(&results->arena);
+}
+
+bool outcome_counts(const struct outcome *outcome)
+{
+    return outcome->state == TRIAL_COMPLETED && isfinite(outcome->values[0]);
+}
+
+const struct outcome *results_best(const struct results *results, const struct spec *spec)
+{
+    const struct outcome *best = NULL;
+    vec_foreach (row, &results->rows)
+        if (outcome_counts(row) && row->kept &&
+            (!best || objective_better(&spec->objective, row->values[0], best->values[0])))
+            best = row;
+    return best;
+}
+
+/* ---- the Pareto front ---- */
+
+static bool counts_in_all(const struct outcome *row, size_t n)
+{
+    if (!outcome_counts(row) || !row->kept)
+        return false;
+    for (size_t i = 1; i < n; i++)
+        if (!isfinite(row->values[i]))
+            return false;
+    return true;
+}
+
+/* a at least as good as b everywhere and better somewhere. */
+static bool dominates(const struct spec *spec, const struct outcome *a, const struct outcome *b,
+                      size_t n)
+{
+    bool better = false;
+    for (size_t i = 0; i < n; i++) {
+        if (objective_better(objective_at(spec, i), b->values[i], a->values[i]))
+            return false;
+        better |= objective_better(objective_at(spec, i), a->values[i], b->values[i]);
+    }
+    return better;
+}
+
+struct ranked {
+    const struct spec *spec;
+    const struct outcome *row;
+    size_t n, at;
+};
+
+/* Lexicographic by the objectives: what comes later never dominates what came before. */
+static int by_objectives(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    for (size_t i = 0; i < x->n; i++) {
+        const struct objective *objective = objective_at(x->spec, i);
+        if (objective_better(objective, x->row->values[i], y->row->values[i]))
+            return -1;
+        if (objective_better(objective, y->row->values[i], x->row->values[i]))
+            return 1;
+    }
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+size_t results_front(const struct results *results, const struct spec *spec, size_t **ret)
+{
+    VEC(struct ranked) list = {0};
+    size_t n = results->n_objectives, found = 0;
+    size_t *front = xcalloc(results->rows.len + 1, sizeof(*front));
+
+    for (size_t i = 0; i < results->rows.len; i++)
+        if (counts_in_all(&results->rows.at[i], n))
+            vec_push(&list, ((struct ranked){spec, &results->rows.at[i], n, i}));
+    if (list.len)
+        qsort(list.at, list.len, sizeof(*list.at), by_objectives);
+    vec_foreach (one, &list) {
+        bool beaten = false;
+        for (size_t k = found; k-- > 0 && !beaten;)
+            beaten = dominates(spec, &results->rows.at[front[k]], one->row, n);
+        if (!beaten)
+            front[found++] = one->at;
+    }
+    vec_release(&list);
+    *ret = front;
+    return found;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * results.h — the trials of an experiment as an array of numbers: for plots, the Pareto front,
+ * importance, replay.
+ */
+#ifndef HONE_RESULTS_H
+#define HONE_RESULTS_H
+
+#include "cli/find.h"
+
+struct outcome {
+    int64_t number;
+    enum trial_state state;
+    enum reason reason;
+    const double *point;  /* space.n doubles, of the list's arena */
+    const double *values; /* an objective each, in their own goals; NaN: none */
+    bool kept;            /* every constraint that is known */
+    int64_t repeat_of, seen, told;
+    int64_t last_step, run_us;
+    int64_t attempts;
+    const char *why, *verdict; /* JSON or NULL */
+};
+struct results {
+    struct arena arena;
+    size_t n_objectives;
+    VEC(struct outcome) rows; /* in the order of their numbers */
+};
+
+int results_load(struct store *store, const struct target *target, struct results *ret,
+                 struct err *err);
+void results_release(struct results *results);
+/* It completed with a finite value of the first objective. */
+bool outcome_counts(const struct outcome *outcome);
+/* The objective with this index; 0 is the first. */
+const struct objective *objective_at(const struct spec *spec, size_t i);
+/* Rows that no other one is better than in all objectives, among those that count in all of them
+ * and keep the constraints; best in the first objective first. Indices into rows; free *ret. */
+size_t results_front(const struct results *results, const struct spec *spec, size_t **ret);
+/* The row that is best in the first objective; NULL: none counts. */
+const struct outcome *results_best(const struct results *results, const struct spec *spec);
+
+#endif
