@@ -293,6 +293,14 @@ void gp_values(struct gp *gp, const double *y)
     solve_alpha(gp);
 }
 
+void gp_cut(struct gp *gp, size_t n)
+{
+    if (n >= gp->n)
+        return;
+    gp->n = n;
+    solve_alpha(gp);
+}
+
 /* Points are handled in blocks, so that a block's kernel stays in the cache. */
 #define BLOCK 64
 

@@ -41,6 +41,8 @@ void gp_set(struct gp *gp, const double *x, const double *y, const double *scale
 void gp_append(struct gp *gp, const double *x, double y, double scale, double extra);
 /* Other values for the same rows, in O(n²). */
 void gp_values(struct gp *gp, const double *y);
+/* Forget the rows from n on (those appended last), in O(n²). */
+void gp_cut(struct gp *gp, size_t n);
 size_t gp_rows(const struct gp *gp);
 
 /* Fit the hyper-parameters to the data (largest posterior), from where they are and, with

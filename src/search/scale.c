@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scale.c — the half-rank transform (as in Vizier's GP bandit), then mean 0 and deviation 1.
+ *
+ *     better half: t = (y − median) / σ,  σ² = mean (y − median)² over it
+ *     worse half:  t = Φ⁻¹(½ + ½·(rank − ½) / count)
+ */
+#include "search/scale.h"
+#include "linalg/normal.h"
+
+#include <math.h>
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of sorted values. Sums of halves: values near the largest double must not overflow. */
+static double median_of(const double *sorted, size_t n)
+{
+    return n % 2 ? sorted[n / 2] : sorted[n / 2 - 1] / 2 + sorted[n / 2] / 2;
+}
+
+static double spread_of(const double *sorted, size_t n, double median)
+{
+    double largest = 0, sum = 0;
+    size_t m = 0;
+
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(sorted[i] / 2 - median / 2));
+    for (; m < n && sorted[m] <= median; m++)
+        if (largest > 0)
+            sum += pow((sorted[m] / 2 - median / 2) / largest, 2);
+    double spread = 2 * largest * sqrt(sum / (double)MAX(m, (size_t)1));
+    return spread > 0 ? spread : largest > 0 ? largest : 1;
+}
+
+static void standardise(struct scale *scale)
+{
+    double mean = 0, variance = 0;
+
+    for (size_t i = 0; i < scale->n; i++)
+        mean += scale->to[i] / (double)scale->n;
+    for (size_t i = 0; i < scale->n; i++)
+        variance += (scale->to[i] - mean) * (scale->to[i] - mean) / (double)scale->n;
+    double deviation = variance > 0 ? sqrt(variance) : 1;
+    for (size_t i = 0; i < scale->n; i++)
+        scale->to[i] = (scale->to[i] - mean) / deviation;
+    scale->slope *= deviation;
+}
+
+void scale_init(struct scale *scale, const double *values, size_t n)
+{
+    *scale = (struct scale){
+        .n = n,
+        .from = xmemdup(values, n * sizeof(*values)),
+        .to = xcalloc(n, sizeof(double)),
+    };
+    qsort(scale->from, n, sizeof(*values), compare);
+    double median = median_of(scale->from, n);
+    scale->slope = spread_of(scale->from, n, median);
+    size_t good = 0;
+    while (good < n && scale->from[good] <= median)
+        good++;
+    for (size_t i = 0; i < n; i++) {
+        size_t last = i; /* equal values share the mean of their ranks */
+        while (last + 1 < n && scale->from[last + 1] == scale->from[i])
+            last++;
+        double rank = (double)(i + last) / 2 - (double)good;
+        double t = i < good ? (scale->from[i] / 2 - median / 2) / (scale->slope / 2)
+                            : normal_quantile(0.5 + 0.5 * (rank + 0.5) / (double)(n - good));
+        for (; i < last; i++)
+            scale->to[i] = t;
+        scale->to[last] = t;
+    }
+    standardise(scale);
+}
+
+void scale_release(struct scale *scale)
+{
+    free(scale->from);
+    free(scale->to);
+}
+
+/* Piecewise linear from `a` to `b`; beyond the first by `slope`, beyond the last flat. */
+static double interpolate(const double *a, const double *b, size_t n, double slope, double at)
+{
+    size_t low = 0, high = n;
+
+    if (at <= a[0])
+        return b[0] + (at - a[0]) * slope;
+    while (high - low > 1) { /* a[low] <= at, at < a[high] */
+        size_t middle = (low + high) / 2;
+        if (a[middle] <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (high == n || a[high] <= a[low])
+        return b[MIN(high, n - 1)];
+    return b[low] + (b[high] - b[low]) * ((at - a[low]) / (a[high] - a[low]));
+}
+
+double scale_apply(const struct scale *scale, double value)
+{
+    return interpolate(scale->from, scale->to, scale->n, 1 / scale->slope, value);
+}
+
+double scale_undo(const struct scale *scale, double scaled)
+{
+    return interpolate(scale->to, scale->from, scale->n, scale->slope, scaled);
+}
