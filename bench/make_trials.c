@@ -97,7 +97,7 @@ static int submit(struct world *world, int64_t count, struct err *err)
         spec_parse(spec_text, strlen(spec_text), "make_trials", "/", &overrides, &spec, NULL, err);
     submission.spec = &spec;
     if (r >= 0)
-        r = engine_submit(world->engine, &submission, world_now(world), &experiment, err);
+        r = engine_submit(world->engine, NULL, &submission, world_now(world), &experiment, err);
     spec_release(&spec);
     spec_overrides_release(&overrides);
     return r;

@@ -4,6 +4,7 @@
  */
 #include "api/routes.h"
 #include "api/change.h"
+#include "api/import.h"
 #include "spec/parse.h"
 
 #include <errno.h>
@@ -130,7 +131,8 @@ static int route_submit(struct call *call, struct err *err)
         .rerun_of_trial = json_get_int(call->request, "rerun_of_trial", 0),
         .token = token,
     };
-    r = engine_submit(runtime_engine(call->runtime), &submission, runtime_now(), &id, err);
+    r = engine_submit(runtime_engine(call->runtime), runtime_reader(call->runtime), &submission,
+                      runtime_now(), &id, err);
     if (r < 0)
         return r;
     json_put_int(call->out, "experiment", id);
@@ -140,11 +142,20 @@ static int route_submit(struct call *call, struct err *err)
 
 /* ---- the others ---- */
 
+/* "trials": {"add": 50} or {"set": 200} gives it more than it had. */
 static int route_resume(struct call *call, struct err *err)
 {
-    int r = engine_resume(runtime_engine(call->runtime), runtime_reader(call->runtime),
-                          experiment_of(call), runtime_now(), err);
-    if (r < 0 && r != -EEXIST)
+    struct engine *engine = runtime_engine(call->runtime);
+    struct store *reader = runtime_reader(call->runtime);
+    const json_t *trials = json_object_get(call->request, "trials");
+    struct extension extension = {json_get_int(trials, "add", 0), json_get_int(trials, "set", 0)};
+    int r;
+
+    if (trials)
+        r = engine_extend(engine, reader, experiment_of(call), &extension, runtime_now(), err);
+    else
+        r = engine_resume(engine, reader, experiment_of(call), runtime_now(), err);
+    if (r < 0 && (trials || r != -EEXIST))
         return r;
     call->watch = experiment_of(call);
     return 0;
@@ -183,6 +194,19 @@ static int route_watch(struct call *call, struct err *err)
     return 0;
 }
 
+static int route_import(struct call *call, struct err *err)
+{
+    struct engine *engine = runtime_engine(call->runtime);
+    int64_t id = engine_next_experiment(engine);
+    int r = import_rows(call->request, id, runtime_now().wall_us, engine_txn(engine), err);
+
+    if (r < 0)
+        return r;
+    engine_take_experiment(engine);
+    json_put_int(call->out, "experiment", id);
+    return 0;
+}
+
 static bool is_running(int64_t experiment, void *arg)
 {
     struct runtime *runtime = arg;
@@ -193,10 +217,8 @@ static const struct {
     const char *name;
     int (*serve)(struct call *call, struct err *err);
 } routes[] = {
-    {"submit", route_submit},
-    {"resume", route_resume},
-    {"stop", route_stop},
-    {"watch", route_watch},
+    {"submit", route_submit}, {"resume", route_resume}, {"stop", route_stop},
+    {"watch", route_watch},   {"import", route_import},
 };
 
 int route_request(struct runtime *runtime, const json_t *request, struct str *reply,

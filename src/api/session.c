@@ -336,8 +336,8 @@ int session_submit(struct session *session, struct submission *submission, int64
         if (*ret_experiment)
             return watch(session, *ret_experiment, 0, err);
     }
-    int r = engine_submit(runtime_engine(session->runtime), submission, runtime_now(),
-                          ret_experiment, err);
+    int r = engine_submit(runtime_engine(session->runtime), runtime_reader(session->runtime),
+                          submission, runtime_now(), ret_experiment, err);
     session->watching = r < 0 ? 0 : *ret_experiment;
     return r;
 }
@@ -360,6 +360,28 @@ int session_resume(struct session *session, int64_t experiment, struct err *err)
         return r;
     session->watching = experiment;
     return 0;
+}
+
+int session_extend(struct session *session, int64_t experiment, const struct extension *extension,
+                   struct err *err)
+{
+    if (!session->runtime) {
+        autofree(mem) char *request =
+            xasprintf("{\"do\":\"resume\",\"experiment\":%lld,\"trials\":{\"%s\":%lld}}",
+                      (long long)experiment, extension->add ? "add" : "set",
+                      (long long)(extension->add ? extension->add : extension->total));
+        autofree(json) json_t *reply = NULL;
+        int r = call_engine(session, request, &reply, err);
+        if (r < 0)
+            return r;
+        if (r == 0)
+            return watch(session, experiment, -1, err);
+    }
+    int r = engine_extend(runtime_engine(session->runtime), runtime_reader(session->runtime),
+                          experiment, extension, runtime_now(), err);
+    if (r >= 0)
+        session->watching = experiment;
+    return r;
 }
 
 int session_stop(struct session *session, int64_t experiment, enum stop_mode mode, struct err *err)

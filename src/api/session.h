@@ -31,6 +31,9 @@ bool session_is_engine(const struct session *session);
 int session_submit(struct session *session, struct submission *submission, int64_t *ret_experiment,
                    struct err *err);
 int session_resume(struct session *session, int64_t experiment, struct err *err);
+/* Resume with a larger budget; also what is finished. */
+int session_extend(struct session *session, int64_t experiment, const struct extension *extension,
+                   struct err *err);
 int session_watch(struct session *session, int64_t experiment, struct err *err);
 
 int session_stop(struct session *session, int64_t experiment, enum stop_mode mode, struct err *err);

@@ -30,6 +30,33 @@ static void check_trial(struct run *run, const struct trial *trial)
     HOLDS(trial->state != TRIAL_COMPLETED || !run->spec.objective.metric || isfinite(trial->value));
 }
 
+static int64_t count_known(const struct run *run)
+{
+    int64_t n = 0;
+
+    vec_foreach (trial, &run->trials)
+        n += trial->told > 0;
+    return n;
+}
+
+static void check_ask(struct run *run)
+{
+    const struct ask *ask = &run->ask;
+
+    HOLDS(run->search || (!ask->job && !ask->ready));
+    HOLDS(!ask->untold.len || ask->job);
+    HOLDS(count_known(run) <= ask->told);
+    HOLDS(ask->best_told <= ask->told);
+    vec_foreach (trial, &run->trials) {
+        HOLDS(trial->told <= ask->told);
+        HOLDS(!trial->told || trial_state_ended(trial->state));
+        HOLDS(trial->seen <= ask->told);
+        HOLDS(trial->repeat_of < trial->number);
+    }
+    vec_foreach (number, &ask->untold)
+        HOLDS(trial_state_ended(run_trial(run, *number)->state));
+}
+
 static void check_run(struct run *run)
 {
     int64_t counts[TRIAL_STATES] = {0};
@@ -47,6 +74,9 @@ static void check_run(struct run *run)
     HOLDS(!run->spec.parallel || (int64_t)run->live.len <= run->spec.parallel);
     HOLDS(run->experiment.state == EXPERIMENT_RUNNING || run->closing);
     HOLDS(!run->best || run_trial(run, run->best)->state == TRIAL_COMPLETED);
+    HOLDS(!run->best || trial_feasible(run, run_trial(run, run->best)));
+    HOLDS(!run->best || run->record);
+    check_ask(run);
     vec_foreach (live, &run->live) {
         const struct attempt *attempt = &(*live)->attempt;
         HOLDS((*live)->run == run);

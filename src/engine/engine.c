@@ -101,8 +101,8 @@ void run_free(struct run *run)
     vec_release(&run->trials);
     vec_release(&run->waiting);
     vec_release(&run->finished_curves);
-    if (run->search)
-        search_free(run->search);
+    ask_close(run);
+    knowledge_release(&run->knowledge);
     if (run->rules)
         metrics_rules_free(run->rules);
     experiment_release(&run->experiment);
@@ -151,11 +151,6 @@ struct live *run_live_of(struct run *run, int64_t trial)
     return NULL;
 }
 
-double run_sign(const struct run *run)
-{
-    return run->spec.objective.goal == GOAL_MAXIMIZE ? -1 : 1;
-}
-
 struct demand run_demand(const struct run *run)
 {
     return (struct demand){run->spec.cpus, run->spec.memory_bytes, (int)run->spec.gpus};
@@ -169,6 +164,16 @@ void engine_effect(struct engine *engine, struct effect effect)
 struct txn *engine_txn(struct engine *engine)
 {
     return engine->tick->txn;
+}
+
+int64_t engine_next_experiment(const struct engine *engine)
+{
+    return engine->next_experiment;
+}
+
+void engine_take_experiment(struct engine *engine)
+{
+    engine->next_experiment++;
 }
 
 void engine_when_committed(struct engine *engine, void (*fn)(void *), void *arg)
@@ -312,6 +317,9 @@ void engine_on_event(struct engine *engine, const struct agent_event *event, str
         break;
     case EVENT_ENDED:
         on_ended(live, event, now);
+        break;
+    case EVENT_PAUSED:
+    case EVENT_RESUMED:
         break;
     }
 }

@@ -51,6 +51,14 @@ int engine_load(struct engine *engine, struct store *store, bool go_on, struct n
 int engine_resume(struct engine *engine, struct store *store, int64_t experiment, struct now now,
                   struct err *err);
 
+/* More trials than the experiment was given at first: so many more, or so many in all. */
+struct extension {
+    int64_t add, total; /* one of them; the other 0 */
+};
+/* The same with a larger budget; also a finished one goes on. -EBUSY if it is in memory. */
+int engine_extend(struct engine *engine, struct store *store, int64_t experiment,
+                  const struct extension *extension, struct now now, struct err *err);
+
 /* What comes with a submitted spec. Texts are borrowed, the spec is taken. */
 struct submission {
     struct spec *spec; /* moved out; left initialised */
@@ -62,9 +70,10 @@ struct submission {
     int64_t rerun_of_experiment, rerun_of_trial;
     const char *token; /* told in the `started` event, so that who sent it finds it; NULL: none */
 };
-/* Check it against the machine, give it an id, and start it with the next tick. */
-int engine_submit(struct engine *engine, struct submission *submission, struct now now,
-                  int64_t *ret_experiment, struct err *err);
+/* Check it against the machine, give it an id, and start it with the next tick. `store` is read for
+ * what earlier experiments may teach it; NULL: nothing. */
+int engine_submit(struct engine *engine, struct store *store, struct submission *submission,
+                  struct now now, int64_t *ret_experiment, struct err *err);
 
 enum stop_mode {
     STOP_DRAIN,     /* start nothing more, let running trials finish: stopped */
@@ -92,6 +101,10 @@ void engine_set_code(struct engine *engine, int64_t experiment, const char *sha2
 /* The transaction of the tick being collected: for rows that the engine does not hold in memory
  * (annotations). */
 struct txn *engine_txn(struct engine *engine);
+/* The number of the next experiment, and that it is given away: for one whose rows the caller puts
+ * into that transaction (an import). */
+int64_t engine_next_experiment(const struct engine *engine);
+void engine_take_experiment(struct engine *engine);
 /* Call fn when everything decided so far has been committed: that is when to reply. */
 void engine_when_committed(struct engine *engine, void (*fn)(void *arg), void *arg);
 
@@ -106,6 +119,17 @@ void engine_committed(struct engine *engine, struct tick *tick);
 void tick_free(struct tick *tick);
 /* When engine_tick() has to be called at the latest (mono); INT64_MAX: when something happens. */
 int64_t engine_wake_us(const struct engine *engine);
+
+/* ---- suggestions are computed aside, while trials run: a job holds the search of one experiment
+ * until it is done; results that come meanwhile are told after it ---- */
+struct search_job;
+/* Something to compute. Call after each tick and each job, until false. */
+bool engine_search_due(struct engine *engine, struct search_job **ret);
+/* On any thread. Touches nothing but the job and its search; `clock_us` tells how long it took
+ * (NULL: as if no time passed). */
+void search_job_run(struct search_job *job, int64_t (*clock_us)(void));
+/* It was run: take what it found, and free it. The engine must not be freed before. */
+void engine_search_done(struct engine *engine, struct search_job *job, struct now now);
 
 /* The document of the live view (cli/view.h). -ENOENT if not in memory. */
 int engine_live(const struct engine *engine, int64_t experiment, struct now now, struct str *to);

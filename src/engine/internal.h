@@ -68,6 +68,33 @@ struct waiting {
     int64_t not_before_us; /* mono; 0: ready */
 };
 
+/* The search of a run: who uses it, what is prepared, what waits to be told (ask.c). */
+struct ask {
+    struct search_job *job; /* holds the search just now; NULL: the engine does */
+    VEC(int64_t) untold;    /* trials whose results came meanwhile, in their order */
+    bool ready;             /* a suggestion is prepared */
+    bool ahead;             /* its suggestions rest on results: they are computed ahead */
+    bool searched;          /* there were such: the search knows better what is best */
+    bool wanted;            /* a slot waits for the next one */
+    bool stalled;           /* it gives none before the next result */
+    bool final;             /* all is run: only the best is still to be named */
+    int64_t took_us;        /* computing the last one; 0: not measured */
+    int64_t told;           /* results so far: the number of the last */
+    int64_t best_told;      /* how many of them the best rests on */
+    int64_t dull_told;      /* how many there were when little was last to be expected */
+    int dull;               /* how often in a row that was so */
+};
+
+/* What earlier experiments taught a run (knowledge.c). The arrays of tasks are owned. */
+struct lesson {
+    int64_t experiment;
+    int64_t results; /* the first so many of it */
+};
+struct knowledge_data {
+    VEC(struct task) tasks;
+    VEC(struct lesson) from; /* as many as tasks */
+};
+
 /* An experiment in memory. */
 struct run {
     struct engine *engine;
@@ -75,13 +102,17 @@ struct run {
     struct spec spec;
     struct metrics_rules *rules;
     struct search *search; /* NULL: rerun of one point */
-    const struct stop_ops *stop;
-    VEC(struct trial) trials; /* of experiment 0: was removed, only its number is taken */
+    struct ask ask;
+    struct knowledge_data knowledge;
+    const struct stop_ops *stop; /* NULL: none */
+    VEC(struct trial) trials;    /* of experiment 0: was removed, only its number is taken */
     VEC(struct waiting) waiting;
     VEC(struct live *) live;
     VEC(struct curve_data) finished_curves; /* of completed trials, for `stop`; minimised */
     int64_t counts[TRIAL_STATES];
-    int64_t best;          /* trial number; 0: none */
+    int64_t best;          /* trial number; 0: none; as the search sees it */
+    int64_t record;        /* the one with the best value that keeps the constraints; 0: none */
+    int64_t best_repeats;  /* how often the best setting was run; 0: not known */
     int64_t budget;        /* trials to make; INT64_MAX: until the space is exhausted */
     int64_t mean_run_us;   /* of completed trials; 0: none yet */
     int64_t since_mono_us; /* experiment.run_us counts up to here */
@@ -150,6 +181,41 @@ struct json_out event_begin(struct str *json, const char *event, const struct ru
 double run_sign(const struct run *run);
 struct demand run_demand(const struct run *run);
 
+/* ask.c: the search. */
+int ask_open(struct run *run, struct err *err);
+void ask_close(struct run *run);
+/* Bring it to where it stood, from the trials in memory and the saved state. */
+int ask_load(struct run *run, struct err *err);
+/* A new trial of the next suggestion: its number. 0: there is none just now. */
+int64_t ask_next(struct run *run, struct now now);
+/* The result of a trial that has ended: numbered, and told as soon as nobody holds the search. */
+void ask_tell(struct run *run, struct trial *trial);
+/* The search has nothing more to say about a run whose trials are all over. */
+bool ask_settled(struct run *run);
+/* Is it better to compute a suggestion again, now that there is one more result, than to take the
+ * prepared one? Pure. */
+bool ask_anew(int64_t mean_run_us, int64_t took_us);
+/* result.c: what a trial tells, and which is best. */
+enum result_kind result_kind_of(const struct run *run, const struct trial *trial);
+/* `numbers`: room for spec.others and spec.constraints. */
+void result_of(const struct run *run, const struct trial *trial, double *numbers,
+               struct result *ret);
+/* Does it keep all constraints? What is not known is not kept. */
+bool trial_feasible(const struct run *run, const struct trial *trial);
+/* Note a sample of a further objective or of a constraint. */
+void trial_note_extra(const struct run *run, struct trial *trial, const char *metric, double value);
+/* A completed trial becomes the record if it is. True if so. */
+bool run_consider_best(struct run *run, const struct trial *trial);
+/* Put what is best into the experiment's row. */
+void run_note_best(struct run *run, double mean, double deviation);
+/* The completed trials that no other is better than in everything, by number; free it. */
+int64_t *run_front(const struct run *run, size_t *ret_n);
+/* knowledge.c: choose what earlier experiments may teach, or take what was chosen before. */
+int knowledge_find(struct run *run, struct store *store, struct err *err);
+int knowledge_load(struct run *run, struct store *store, struct err *err);
+void knowledge_announce(struct run *run, struct now now);
+void knowledge_release(struct knowledge_data *knowledge);
+
 /* submit.c: make the parts of a run that follow from its spec. */
 int run_prepare(struct run *run, struct err *err);
 /* plan.c */
@@ -176,9 +242,6 @@ void live_save(struct live *live, struct now now);
 /* on_started.c, on_ended.c */
 void on_started(struct live *live, const struct agent_event *event, struct now now);
 void on_ended(struct live *live, const struct agent_event *event, struct now now);
-/* A completed trial becomes the best if it is. True if so. */
-bool run_consider_best(struct run *run, const struct trial *trial);
-void run_tell(struct run *run, const struct trial *trial);
 void run_keep_curve(struct run *run, struct curve_data *curve);
 
 #endif

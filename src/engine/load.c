@@ -15,11 +15,18 @@
 #include <errno.h>
 #include <math.h>
 
+#define TRIALS_MAX 1000000 /* as the spec has it */
+
 /* A trial that the user removed: its number and its place in the budget stay taken. */
 static void add_removed(struct run *run)
 {
     struct trial removed = {.number = (int64_t)run->trials.len + 1, .state = TRIAL_STOPPED};
     vec_push(&run->trials, removed);
+}
+
+static char *text_copy(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
 }
 
 static int load_trial(const struct trial_row *row, void *arg)
@@ -32,6 +39,10 @@ static int load_trial(const struct trial_row *row, void *arg)
     while (trial.number > (int64_t)run->trials.len + 1)
         add_removed(run);
     trial.point = xmemdup(row->trial.point, row->ndim * sizeof(double));
+    trial.why = text_copy(trial.why);
+    trial.verdict = text_copy(trial.verdict);
+    if (trial.n_extra)
+        trial.extra = xmemdup(trial.extra, trial.n_extra * sizeof(double));
     vec_push(&run->trials, trial);
     run->counts[trial.state]++;
     if (trial.state == TRIAL_QUEUED)
@@ -67,11 +78,6 @@ struct load_context {
     struct now now;
 };
 
-static char *text_copy(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
 static int load_attempt(const struct attempt *row, void *arg)
 {
     struct load_context *context = arg;
@@ -106,7 +112,7 @@ static void load_curves(struct run *run)
     const char *metric = run->spec.objective.metric;
     size_t n = run->trials.len, read = 0;
 
-    if (!run->stop || !run->stop->check || !metric)
+    if (!run->stop || !metric)
         return;
     for (size_t i = n; i-- > 0 && read < CURVES_MAX;) {
         struct series_set set = {0};
@@ -128,24 +134,6 @@ static void load_curves(struct run *run)
     }
 }
 
-static void tell_all(struct run *run)
-{
-    vec_foreach (trial, &run->trials) {
-        if (!trial->experiment)
-            continue;
-        run_tell(run, trial);
-        run_consider_best(run, trial);
-    }
-}
-
-static int load_search(struct run *run, struct err *err)
-{
-    if (!run->search || !run->experiment.search_state)
-        return 0;
-    return search_load(run->search, run->experiment.search_state, run->experiment.search_state_size,
-                       err);
-}
-
 static int load_rows(struct run *run, struct store *store, struct now now, struct err *err)
 {
     struct trial_query query = {.experiment = run->experiment.id, .bare = true};
@@ -155,10 +143,9 @@ static int load_rows(struct run *run, struct store *store, struct now now, struc
     if (r == -EBADMSG)
         err_set(err, EBADMSG, "its trials do not fit its spec");
     if (r >= 0)
-        r = load_search(run, err);
+        r = ask_load(run, err);
     if (r < 0)
         return r;
-    tell_all(run);
     load_curves(run);
     r = store_attempts(store, run->experiment.id, 0, true, load_attempt, &context, err);
     return r == -EBADMSG ? err_set(err, EBADMSG, "its attempts do not fit its trials") : r;
@@ -172,7 +159,7 @@ static void load_closing(struct run *run)
 
     if (run->experiment.state != EXPERIMENT_RUNNING || reason == REASON_NONE)
         return;
-    if (reason == REASON_TARGET || reason == REASON_TIMEOUT)
+    if (reason == REASON_TARGET || reason == REASON_TIMEOUT || reason == REASON_SATISFIED)
         state = EXPERIMENT_FINISHED;
     else if (reason == REASON_CANCELLED)
         state = EXPERIMENT_STOPPED;
@@ -181,11 +168,47 @@ static void load_closing(struct run *run)
     run_close(run, state, reason);
 }
 
-static int load_parts(struct run *run, struct store *store, struct now now, struct err *err)
+/* A larger budget, before the search is made for it. */
+static int extend(struct run *run, const struct extension *extension, struct err *err)
+{
+    struct spec *spec = &run->spec;
+    long long id = (long long)run->experiment.id;
+
+    if (!extension)
+        return 0;
+    if (run->experiment.rerun_of_trial)
+        return err_set(err, EINVAL, "experiment %lld repeats one trial: there is nothing to add to",
+                       id);
+    if (spec->trials == 0)
+        return err_set(err, EINVAL, "experiment %lld tries all of its space: there is no more", id);
+    if (spec->time_us && run->experiment.run_us >= spec->time_us)
+        return err_set(err, EINVAL, "experiment %lld has used up its time limit", id);
+    if (extension->add < 0 || extension->add > TRIALS_MAX || extension->total > TRIALS_MAX)
+        return err_set(err, EINVAL, "an experiment has at most %d trials", TRIALS_MAX);
+    int64_t trials = extension->total ? extension->total : spec->trials + extension->add;
+    if (trials <= spec->trials)
+        return err_set(err, EINVAL, "experiment %lld has a budget of %lld trials already", id,
+                       (long long)spec->trials);
+    spec->trials = trials;
+    autorelease(str) struct str json = STR_INIT;
+    spec_json(spec, &json);
+    free(run->experiment.spec_json);
+    run->experiment.spec_json = str_take(&json);
+    /* `auto` may take another algorithm for the larger budget, which would not know this. */
+    free(TAKE(run->experiment.search_state));
+    return 0;
+}
+
+static int load_parts(struct run *run, struct store *store, const struct extension *extension,
+                      struct now now, struct err *err)
 {
     const char *spec = run->experiment.spec_json;
     int r = spec_parse(spec, strlen(spec), "stored spec", "/", NULL, &run->spec, NULL, err);
 
+    if (r >= 0 && !run->experiment.rerun_of_trial)
+        r = knowledge_load(run, store, err);
+    if (r >= 0)
+        r = extend(run, extension, err);
     if (r >= 0)
         r = run_prepare(run, err);
     if (r >= 0)
@@ -212,8 +235,9 @@ static void run_drop(struct run *run)
     run_free(run);
 }
 
-static int load_run(struct engine *engine, struct store *store, int64_t id, struct now now,
-                    struct run **ret, struct err *err)
+static int load_run(struct engine *engine, struct store *store, int64_t id,
+                    const struct extension *extension, struct now now, struct run **ret,
+                    struct err *err)
 {
     autofree(mem) char *ref = xasprintf("%lld", (long long)id);
     struct experiment_row row = {0};
@@ -229,7 +253,7 @@ static int load_run(struct engine *engine, struct store *store, int64_t id, stru
     experiment_row_release(&row);
     run->since_mono_us = now.mono_us;
     vec_push(&engine->runs, run);
-    r = load_parts(run, store, now, err);
+    r = load_parts(run, store, extension, now, err);
     if (r < 0) {
         run_drop(run);
         err_context(err, "experiment %lld cannot be loaded", (long long)id);
@@ -280,7 +304,7 @@ static int load_left(struct engine *engine, struct store *store, int64_t id, boo
 {
     autorelease(err) struct err why = ERR_INIT;
     struct run *run = NULL;
-    int r = load_run(engine, store, id, now, &run, &why);
+    int r = load_run(engine, store, id, NULL, now, &run, &why);
 
     if (r == -EIO || r == -ENOMEM || r == -EBUSY)
         return err_set(err, -r, "%s", err_text(&why));
@@ -309,14 +333,10 @@ int engine_load(struct engine *engine, struct store *store, bool go_on, struct n
     return r < 0 ? r : 0;
 }
 
-static int reopen(struct run *run, struct err *err)
+static void reopen(struct run *run)
 {
     struct experiment *experiment = &run->experiment;
 
-    if (experiment->state != EXPERIMENT_RUNNING &&
-        !experiment_may_become(experiment->state, EXPERIMENT_RUNNING))
-        return err_set(err, EINVAL, "experiment %lld is finished: there is nothing to resume",
-                       (long long)experiment->id);
     experiment->state = EXPERIMENT_RUNNING;
     experiment->reason = REASON_NONE;
     experiment->ended_us = 0;
@@ -324,6 +344,17 @@ static int reopen(struct run *run, struct err *err)
     experiment->error = NULL;
     run->closing = false;
     run->dirty = true;
+}
+
+/* In memory it is running or ending; -EEXIST, -EBUSY. */
+static int check_away(const struct engine *engine, int64_t experiment, struct err *err)
+{
+    if (engine_find(engine, experiment))
+        return err_set(err, EEXIST, "experiment %lld is running", (long long)experiment);
+    vec_foreach (ending, &engine->ending)
+        if (*ending == experiment) /* the database does not know yet */
+            return err_set(err, EBUSY, "experiment %lld is just ending: try again in a moment",
+                           (long long)experiment);
     return 0;
 }
 
@@ -331,19 +362,36 @@ int engine_resume(struct engine *engine, struct store *store, int64_t experiment
                   struct err *err)
 {
     struct run *run = engine_find(engine, experiment);
-    if (run && run->closing && run->end_state == EXPERIMENT_INTERRUPTED)
-        return reopen(run, err);
-    if (run)
-        return err_set(err, EEXIST, "experiment %lld is running", (long long)experiment);
-    vec_foreach (ending, &engine->ending)
-        if (*ending == experiment) /* the database does not know yet */
-            return err_set(err, EBUSY, "experiment %lld is just ending: try again in a moment",
-                           (long long)experiment);
-    int r = load_run(engine, store, experiment, now, &run, err);
+    if (run && run->closing && run->end_state == EXPERIMENT_INTERRUPTED) {
+        reopen(run);
+        return 0;
+    }
+    int r = check_away(engine, experiment, err);
+    if (r >= 0)
+        r = load_run(engine, store, experiment, NULL, now, &run, err);
     if (r < 0)
         return r;
-    r = reopen(run, err);
-    if (r < 0)
+    if (run->experiment.state == EXPERIMENT_FINISHED) {
         run_drop(run);
+        return err_set(err, EINVAL, "experiment %lld is finished: there is nothing to resume",
+                       (long long)experiment);
+    }
+    reopen(run);
+    return 0;
+}
+
+int engine_extend(struct engine *engine, struct store *store, int64_t experiment,
+                  const struct extension *extension, struct now now, struct err *err)
+{
+    struct run *run = NULL;
+    int r = check_away(engine, experiment, err);
+
+    if (r == -EEXIST)
+        return err_set(err, EBUSY, "experiment %lld is running: it can be extended when it is over",
+                       (long long)experiment);
+    if (r >= 0)
+        r = load_run(engine, store, experiment, extension, now, &run, err);
+    if (r >= 0)
+        reopen(run);
     return r;
 }

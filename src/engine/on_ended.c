@@ -100,33 +100,9 @@ static void close_attempt(struct live *live, const struct agent_event *event,
     txn_put_attempt(live->run->engine->tick->txn, attempt);
 }
 
-void run_tell(struct run *run, const struct trial *trial)
-{
-    struct result result = {RESULT_FAILED, NAN};
-
-    if (!run->search || !trial_state_ended(trial->state))
-        return;
-    if (trial->state == TRIAL_COMPLETED && isfinite(trial->value))
-        result = (struct result){RESULT_VALUE, trial->value * run_sign(run)};
-    else if (trial->state == TRIAL_STOPPED)
-        result = (struct result){RESULT_STOPPED, trial->value * run_sign(run)};
-    search_tell(run->search, trial->point, &result);
-}
-
-bool run_consider_best(struct run *run, const struct trial *trial)
-{
-    if (trial->state != TRIAL_COMPLETED || !isfinite(trial->value))
-        return false;
-    const struct trial *best = run->best ? run_trial(run, run->best) : NULL;
-    bool better = !best || objective_better(&run->spec.objective, trial->value, best->value);
-    if (better || (trial->value == best->value && trial->number < best->number))
-        run->best = trial->number; /* of equals the first, as `hone best` has it */
-    return better;
-}
-
 void run_keep_curve(struct run *run, struct curve_data *curve)
 {
-    if (!run->stop || !run->stop->check || !curve->steps.len)
+    if (!run->stop || !curve->steps.len)
         return;
     vec_foreach (value, &curve->values)
         *value *= run_sign(run);
@@ -200,7 +176,7 @@ static void finish_trial(struct live *live, struct trial *trial, struct outcome 
         run->mean_run_us += (trial->run_us - run->mean_run_us) / n;
         run_keep_curve(run, &live->curve);
     }
-    run_tell(run, trial);
+    ask_tell(run, trial);
     announce(run, trial, &live->attempt, run_consider_best(run, trial), now);
     give_up_if_hopeless(live, trial);
 }

@@ -81,20 +81,35 @@ static bool should_prune(struct live *live)
     const struct run *run = live->run;
     size_t n = live->curve.steps.len, m = run->finished_curves.len;
 
-    if (!run->stop || !run->stop->check || !n || !live->curve_grew ||
+    if (!run->stop || !n || !live->curve_grew ||
         *vec_last(&live->curve.steps) <= live->judged_step)
         return false;
     live->curve_grew = false;
     autofree(mem) double *mine = xmalloc(n * sizeof(*mine));
-    autofree(mem) struct curve *finished = xcalloc(m, sizeof(*finished));
+    autofree(mem) struct stop_trial *trials = xcalloc(m + 1, sizeof(*trials));
     for (size_t i = 0; i < n; i++)
         mine[i] = live->curve.values.at[i] * run_sign(run);
     for (size_t i = 0; i < m; i++)
-        finished[i] = (struct curve){run->finished_curves.at[i].steps.at,
-                                     run->finished_curves.at[i].values.at,
-                                     run->finished_curves.at[i].steps.len};
-    struct curve curve = {live->curve.steps.at, mine, n};
-    return run->stop->check(&curve, finished, m);
+        trials[i] = (struct stop_trial){.number = (int64_t)i + 1,
+                                        .state = CURVE_COMPLETED,
+                                        .curve = {run->finished_curves.at[i].steps.at,
+                                                  run->finished_curves.at[i].values.at,
+                                                  run->finished_curves.at[i].steps.len},
+                                        .prior_mean = NAN,
+                                        .prior_deviation = NAN};
+    trials[m] = (struct stop_trial){.number = (int64_t)m + 1,
+                                    .state = CURVE_RUNNING,
+                                    .curve = {live->curve.steps.at, mine, n},
+                                    .prior_mean = NAN,
+                                    .prior_deviation = NAN};
+    struct stop_view view = {.settings = &run->spec.stop,
+                             .trials = trials,
+                             .n = m + 1,
+                             .trials_left = -1,
+                             .seed = run->spec.seed};
+    struct stop_verdict verdict;
+    run->stop->judge(&view, m, &verdict);
+    return verdict.action == STOP_END;
 }
 
 static void reach_target(struct live *live, struct now now)
@@ -152,6 +167,7 @@ static void on_sample(struct live *live, const struct agent_sample *sample, stru
         on_objective(live, sample, now);
     else if (trial->last_step < sample->step)
         trial->last_step = sample->step;
+    trial_note_extra(run, trial, sample->metric, sample->value);
     if (!isfinite(sample->value) && metric_diverges(run, sample->metric))
         live_ask(live, REASON_DIVERGED, false, now);
     live->dirty = true;

@@ -2,13 +2,14 @@
 /*
  * plan.c — once a tick: what has run out of time, what may start, what has ended.
  *
- * Trials are asked from the search only when there is room to run them, so the search always
- * knows the newest results, and nothing waits in a queue but what was started before.
+ * Trials are asked from the search only when there is room to run them (ask.c), so it always knows
+ * the newest results, and nothing waits in a queue but what was started before.
  */
 #include "engine/internal.h"
 
-#include <errno.h>
 #include <math.h>
+
+#define FRONT_MAX 1000 /* trials named in an event */
 
 void run_count_time(struct run *run, struct now now)
 {
@@ -93,21 +94,7 @@ static int64_t next_trial(struct run *run, struct now now)
         }
     if (!run->search || run->exhausted || (int64_t)run->trials.len >= run->budget)
         return 0;
-
-    autorelease(err) struct err err = ERR_INIT;
-    double *point = xcalloc(run->spec.space.n, sizeof(double));
-    int r = search_ask(run->search, point, &err);
-    if (r < 0) {
-        free(point);
-        run->exhausted = r == -ENODATA;
-        if (r != -ENODATA && r != -EAGAIN) {
-            run_close(run, EXPERIMENT_FAILED, REASON_NONE);
-            run->experiment.error = xstrdup(err_text(&err));
-        }
-        return 0;
-    }
-    run->dirty = true;
-    return run_add_trial(run, point, now)->number;
+    return ask_next(run, now);
 }
 
 struct live *live_new(struct run *run, const struct attempt *attempt, struct now now)
@@ -172,18 +159,6 @@ static void start_attempt(struct run *run, struct trial *trial, struct now now)
     engine_effect(engine, (struct effect){.kind = EFFECT_START, .id = attempt.id});
 }
 
-/* What the search needs to go on is saved in the transaction of the trials it gave. */
-static void save_search(struct run *run)
-{
-    autorelease(str) struct str state = STR_INIT;
-    if (!run->search)
-        return;
-    search_save(run->search, &state);
-    free(run->experiment.search_state);
-    run->experiment.search_state = xmemdup(state.s, state.len);
-    run->experiment.search_state_size = state.len;
-}
-
 /* The machine may have less than when the experiment was submitted: say so, do not wait for ever.
  */
 static void close_if_too_large(struct run *run)
@@ -222,18 +197,46 @@ static void start_what_fits(struct engine *engine, struct now now)
         claims[i].running++;
         claims[i].wanted--;
     }
-    vec_foreach (run, &engine->runs)
-        if ((*run)->dirty)
-            save_search(*run);
 }
 
-static bool run_is_over(const struct run *run)
+static bool run_is_over(struct run *run)
 {
-    if (run->live.len)
-        return false;
-    if (run->closing)
-        return true;
-    return !run->waiting.len && (run->exhausted || (int64_t)run->trials.len >= run->budget);
+    bool all_run = !run->waiting.len && (run->exhausted || (int64_t)run->trials.len >= run->budget);
+    return !run->live.len && (run->closing || all_run) && ask_settled(run);
+}
+
+static void put_best(struct json_out *out, struct run *run)
+{
+    const struct trial *best = run_trial(run, run->best);
+    autofree(mem) char *id =
+        xasprintf("%lld.%lld", (long long)best->experiment, (long long)best->number);
+
+    json_begin_object(out);
+    json_put_text(out, "trial", id);
+    json_put_double(out, "value", best->value);
+    if (run->experiment.best_trial == run->best && isfinite(run->experiment.best_mean)) {
+        json_put_double(out, "mean", run->experiment.best_mean);
+        json_put_known(out, "deviation", run->experiment.best_deviation);
+        json_put_int(out, "repeats", run->best_repeats);
+    }
+    json_key(out, "params");
+    space_json(&run->spec.space, best->point, out);
+    json_end_object(out);
+}
+
+static void put_front(struct json_out *out, const struct run *run)
+{
+    size_t n;
+    autofree(mem) int64_t *front = run_front(run, &n);
+
+    json_key(out, "front");
+    json_begin_array(out);
+    for (size_t i = 0; i < MIN(n, FRONT_MAX); i++) {
+        autofree(mem) char *id =
+            xasprintf("%lld.%lld", (long long)run->experiment.id, (long long)front[i]);
+        json_text(out, id);
+    }
+    json_end_array(out);
 }
 
 void run_announce_end(struct run *run, struct now now)
@@ -251,19 +254,12 @@ void run_announce_end(struct run *run, struct now now)
     json_put_int(&out, "failed", run->counts[TRIAL_FAILED]);
     json_end_object(&out);
     json_key(&out, "best");
-    if (run->best) {
-        const struct trial *best = run_trial(run, run->best);
-        autofree(mem) char *id =
-            xasprintf("%lld.%lld", (long long)best->experiment, (long long)best->number);
-        json_begin_object(&out);
-        json_put_text(&out, "trial", id);
-        json_put_double(&out, "value", best->value);
-        json_key(&out, "params");
-        space_json(&run->spec.space, best->point, &out);
-        json_end_object(&out);
-    } else {
+    if (run->best)
+        put_best(&out, run);
+    else
         json_null_out(&out);
-    }
+    if (run->spec.others.len)
+        put_front(&out, run);
     if (run->experiment.error)
         json_put_text(&out, "error", run->experiment.error);
     json_end_object(&out);
@@ -277,6 +273,7 @@ static void drop_waiting(struct run *run, enum reason reason, struct now now)
         struct trial *trial = run_trial(run, waiting->trial);
         trial_become(run, trial, TRIAL_STOPPED, reason);
         trial->ended_us = now.wall_us;
+        ask_tell(run, trial);
         run_save_trial(run, trial, trial->attempts == 0);
     }
     run->waiting.len = 0;

@@ -7,6 +7,7 @@
  *   events … ── prepare: engine_tick() ──► store_apply()   one transaction, fsync
  *   effects  ◄── async: engine_committed() ◄──┘
  *
+ * Suggestions of the search are computed by libuv's workers, and come back to the loop.
  * While a commit is under way, further changes gather for the next: group commit without a timer.
  * A full disk is waited out: nothing new starts meanwhile, because effects wait for their commit.
  */
@@ -46,6 +47,14 @@ struct runtime {
     bool busy;          /* loop thread: a tick is with the writer */
     bool failed;
     int handles; /* still to be closed */
+    int jobs;    /* with the workers */
+};
+
+/* A job of the search, with a worker. */
+struct work {
+    uv_work_t request;
+    struct runtime *runtime;
+    struct search_job *job;
 };
 
 struct now runtime_now(void)
@@ -145,6 +154,34 @@ static void hand_over(struct runtime *runtime, struct tick *tick)
     uv_mutex_unlock(&runtime->mutex);
 }
 
+static void do_work(uv_work_t *request)
+{
+    struct work *work = request->data;
+    search_job_run(work->job, clock_mono_us);
+}
+
+static void on_worked(uv_work_t *request, int status)
+{
+    struct work *work = request->data;
+    (void)status; /* it is never cancelled */
+    work->runtime->jobs--;
+    engine_search_done(work->runtime->engine, work->job, runtime_now());
+    free(work);
+}
+
+static void start_jobs(struct runtime *runtime)
+{
+    struct search_job *job;
+
+    while (engine_search_due(runtime->engine, &job)) {
+        struct work *work = xcalloc(1, sizeof(*work));
+        *work = (struct work){.runtime = runtime, .job = job};
+        work->request.data = work;
+        runtime->jobs++;
+        uv_queue_work(runtime->loop, &work->request, do_work, on_worked);
+    }
+}
+
 static void on_timer(uv_timer_t *timer)
 {
     (void)timer; /* the turn of the loop that it causes does the work */
@@ -167,11 +204,16 @@ static void on_prepare(uv_prepare_t *prepare)
     struct runtime *runtime = prepare->data;
     struct now now = runtime_now();
 
-    if (runtime->busy || runtime->failed)
+    if (runtime->failed)
         return;
+    if (runtime->busy) {
+        start_jobs(runtime);
+        return;
+    }
     struct tick *tick = engine_tick(runtime->engine, now);
     if (tick)
         hand_over(runtime, tick);
+    start_jobs(runtime);
     code_watch_turn(runtime->code_watch, runtime->engine, now);
     uv_update_time(runtime->loop);
     set_timer(runtime, now);
@@ -345,6 +387,8 @@ void runtime_close(struct runtime *runtime)
 {
     finish_writing(runtime);
     uv_prepare_stop(&runtime->prepare);
+    while (runtime->jobs > 0)
+        uv_run(runtime->loop, UV_RUN_ONCE);
     code_watch_free(runtime->code_watch);
     agent_free(TAKE(runtime->agent));
     uv_close((uv_handle_t *)&runtime->prepare, on_closed);

@@ -15,13 +15,14 @@ int run_prepare(struct run *run, struct err *err)
 
     if (r < 0)
         return r;
-    run->stop = spec->stop ? stop_find(spec->stop) : NULL;
+    if (spec->stop.rule && !str_eq(spec->stop.rule, "none"))
+        run->stop = stop_find(spec->stop.rule);
     run->budget = spec->trials ? spec->trials : INT64_MAX / 2;
     if (run->experiment.rerun_of_trial) {
         run->budget = 1;
         return 0;
     }
-    return search_new(spec->algorithm, &spec->space, spec->trials, spec->seed, &run->search, err);
+    return ask_open(run, err);
 }
 
 static char **env_copy(char *const *envp)
@@ -53,8 +54,8 @@ static void announce(struct run *run, const char *token, struct now now)
     engine_event(run, 0, &json, now);
 }
 
-int engine_submit(struct engine *engine, struct submission *submission, struct now now,
-                  int64_t *ret_experiment, struct err *err)
+int engine_submit(struct engine *engine, struct store *store, struct submission *submission,
+                  struct now now, int64_t *ret_experiment, struct err *err)
 {
     struct run *run = xcalloc(1, sizeof(*run));
     struct experiment *experiment = &run->experiment;
@@ -69,6 +70,8 @@ int engine_submit(struct engine *engine, struct submission *submission, struct n
     int r = machine_can(&engine->machine, &demand, err);
     if (r == 0 && experiment->rerun_of_trial && run->spec.space.n && !submission->point)
         r = err_set(err, EINVAL, "the trial to repeat comes without its parameters");
+    if (r == 0)
+        r = knowledge_find(run, store, err);
     if (r == 0)
         r = run_prepare(run, err);
     if (r < 0) {
@@ -85,6 +88,7 @@ int engine_submit(struct engine *engine, struct submission *submission, struct n
     experiment->environment = submission->environment ? xstrdup(submission->environment) : NULL;
     run->envp = submission->envp ? env_copy(submission->envp) : NULL;
     run->since_mono_us = now.mono_us;
+    run_note_best(run, NAN, NAN);
     run->dirty = true;
     vec_push(&engine->runs, run);
     txn_put_experiment(engine->tick->txn, experiment);
@@ -96,6 +100,7 @@ int engine_submit(struct engine *engine, struct submission *submission, struct n
     if (experiment->rerun_of_trial) /* without parameters there is no point, but a trial */
         add_given_point(run, submission->point, now);
     announce(run, submission->token, now);
+    knowledge_announce(run, now);
     *ret_experiment = experiment->id;
     return 0;
 }

@@ -47,6 +47,7 @@ static const struct {
     [REASON_CHECKPOINT] = {"checkpoint", "checkpointed and asked to be started again"},
     [REASON_EXHAUSTED] = {"exhausted", "the whole space was tried"},
     [REASON_RETRY] = {"retry", "ended with an exit code that is to be retried"},
+    [REASON_SATISFIED] = {"satisfied", "no more improvement is to be expected"},
 };
 
 const char *experiment_state_name(enum experiment_state state)
@@ -155,6 +156,8 @@ bool experiment_may_become(enum experiment_state from, enum experiment_state to)
         /* `resume` goes on with what is left of the budget */
         [EXPERIMENT_STOPPED] = BIT(EXPERIMENT_RUNNING),
         [EXPERIMENT_FAILED] = BIT(EXPERIMENT_RUNNING),
+        /* … or with more than it had */
+        [EXPERIMENT_FINISHED] = BIT(EXPERIMENT_RUNNING),
     };
     assert(from < EXPERIMENT_STATES && to < EXPERIMENT_STATES);
     return lawful[from] & BIT(to);

@@ -52,6 +52,7 @@ enum reason {
     REASON_CHECKPOINT,  /* exit 85: checkpointed, start me again */
     REASON_EXHAUSTED,   /* the whole space was tried */
     REASON_RETRY,       /* an exit code listed under retry: */
+    REASON_SATISFIED,   /* `until`: no more improvement was to be expected */
     REASONS
 };
 

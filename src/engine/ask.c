@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ask.c — the search of a run: what it is given, what it is told, and when it computes.
+ *
+ * A suggestion that rests on results may take a good part of a second, so it is not computed on
+ * the loop. While trials run, a job prepares the next one aside, and a free slot takes it at once:
+ *
+ *     ask ──► job: search_prepare() ──► ready ──► ask …
+ *                │ held: results wait in `untold`
+ *                └──► told in their order
+ *
+ * A suggestion that looks at no results (draws, walks) costs nothing and is asked for when it is
+ * needed. Results are numbered when they become known; told in that order after a restart, with
+ * the trials asked in the order of their numbers, they bring the search back.
+ *
+ * Nobody but a job touches the search while it holds it.
+ */
+#include "engine/internal.h"
+#include "linalg/linalg.h"
+
+#include <errno.h>
+#include <math.h>
+
+#define LIGHT_US       1000 /* what takes less is computed on the loop */
+#define LONG_RUN       20   /* trials this much longer than a suggestion deserve the newest one */
+#define UNTIL_RESULTS  10   /* `until` is not considered before */
+#define UNTIL_IN_A_ROW 2
+#define BEST_SHARE     256 /* the best is named anew after one more in so many results */
+
+struct search_job {
+    struct run *run; /* not for the worker */
+    struct search *search;
+    size_t d; /* doubles a point */
+    bool prepare, best, gain;
+    int64_t told;
+
+    int prepare_r; /* what came of it */
+    struct err err;
+    int64_t took_us;
+    int best_r;
+    struct best named;
+    double *best_x;
+    double expected_gain;
+};
+
+static bool rests_on_results(enum why why)
+{
+    return why == WHY_MODEL || why == WHY_NEAR || why == WHY_BREED || why == WHY_REPEAT;
+}
+
+bool ask_anew(int64_t mean_run_us, int64_t took_us)
+{
+    return mean_run_us / LONG_RUN >= took_us;
+}
+
+/* ---- its life ---- */
+
+static struct problem problem_of(const struct run *run)
+{
+    const struct spec *spec = &run->spec;
+
+    return (struct problem){
+        .space = &spec->space,
+        .trials = spec->trials,
+        .seed = spec->seed,
+        .n_objectives = 1 + spec->others.len,
+        .n_constraints = spec->constraints.len,
+        .weigh_cost = spec->per == PER_SECONDS,
+        .repeats = !spec->no_repeats,
+        .tries = (const double *const *)spec->tries.at,
+        .n_tries = spec->tries.len,
+        .tasks = run->knowledge.tasks.at,
+        .n_tasks = run->knowledge.tasks.len,
+    };
+}
+
+int ask_open(struct run *run, struct err *err)
+{
+    struct problem problem = problem_of(run);
+
+    run->ask.ahead = problem.n_tasks > 0;
+    return search_new(run->spec.algorithm, &problem, &run->search, err);
+}
+
+static void job_free(struct search_job *job)
+{
+    err_release(&job->err);
+    free(job->best_x);
+    free(job);
+}
+
+void ask_close(struct run *run)
+{
+    if (run->ask.job)
+        job_free(run->ask.job);
+    if (run->search)
+        search_free(run->search);
+    vec_release(&run->ask.untold);
+}
+
+/* ---- telling ---- */
+
+static void tell_now(struct run *run, const struct trial *trial)
+{
+    struct ask *ask = &run->ask;
+    struct result result;
+    size_t n = run->spec.others.len + run->spec.constraints.len;
+    autofree(mem) double *numbers = xcalloc(n + 1, sizeof(*numbers));
+
+    result_of(run, trial, numbers, &result);
+    search_tell(run->search, trial->point, &result);
+    ask->stalled = false;
+    if (result.kind == RESULT_VOID) {
+        run->exhausted = false; /* its setting may come again */
+    } else if (ask->ready && ask_anew(run->mean_run_us, ask->took_us)) {
+        search_forget(run->search);
+        ask->ready = false;
+    }
+}
+
+void ask_tell(struct run *run, struct trial *trial)
+{
+    if (result_kind_of(run, trial) != RESULT_VOID)
+        trial->told = ++run->ask.told;
+    if (!run->search)
+        return;
+    if (run->ask.job)
+        vec_push(&run->ask.untold, trial->number);
+    else
+        tell_now(run, trial);
+}
+
+/* ---- asking ---- */
+
+/* The numbers of a suggestion, the objective's as the user counts it. */
+static char *why_text(const struct run *run, const struct suggestion *suggestion)
+{
+    autorelease(str) struct str json = STR_INIT;
+    struct json_out out = JSON_OUT(&json);
+
+    json_begin_object(&out);
+    json_put_text(&out, "why", why_name(suggestion->why));
+    json_put_text(&out, "by", suggestion->by);
+    if (isfinite(suggestion->mean)) {
+        json_put_double(&out, "mean", run_sign(run) * suggestion->mean);
+        json_put_known(&out, "deviation", suggestion->deviation);
+    }
+    if (isfinite(suggestion->acquisition))
+        json_put_double(&out, "acquisition", suggestion->acquisition);
+    json_put_int(&out, "seen", suggestion->seen);
+    json_end_object(&out);
+    return str_take(&json);
+}
+
+static enum why why_of(const struct trial *trial)
+{
+    autofree(json) json_t *json = NULL;
+
+    if (!trial->why || json_parse(trial->why, strlen(trial->why), &json, NULL) < 0)
+        return WHY_DRAW;
+    const char *name = json_get_text(json, "why", "");
+    for (int why = 0; why < WHYS; why++)
+        if (str_eq(why_name((enum why)why), name))
+            return (enum why)why;
+    return WHY_DRAW;
+}
+
+/* The first trial with this setting; 0: none. */
+static int64_t find_point(const struct run *run, const double *x)
+{
+    vec_foreach (trial, &run->trials)
+        if (trial->experiment && point_equal(trial->point, x, run->spec.space.n))
+            return trial->number;
+    return 0;
+}
+
+static void note_kind(struct run *run, enum why why)
+{
+    run->ask.ahead = run->knowledge.tasks.len > 0 || rests_on_results(why);
+    run->ask.searched = run->ask.searched || rests_on_results(why);
+}
+
+static void note_kernel(struct run *run, const struct suggestion *suggestion)
+{
+    const char *kernel = linalg_kernel();
+    if (!run->experiment.kernel && isfinite(suggestion->mean) && *kernel)
+        run->experiment.kernel = xstrdup(kernel);
+}
+
+/* What the search needs to go on is saved in the transaction of the trial it gave; now, while
+ * nothing is prepared. */
+static void save_state(struct run *run)
+{
+    autorelease(str) struct str state = STR_INIT;
+
+    search_save(run->search, &state);
+    free(run->experiment.search_state);
+    run->experiment.search_state = xmemdup(state.s, state.len);
+    run->experiment.search_state_size = state.len;
+    run->dirty = true;
+}
+
+static int64_t add_trial(struct run *run, struct suggestion *suggestion, struct now now)
+{
+    int64_t repeat_of = suggestion->why == WHY_REPEAT ? find_point(run, suggestion->x) : 0;
+    struct trial *trial = run_add_trial(run, suggestion->x, now);
+
+    trial->seen = suggestion->seen;
+    trial->repeat_of = repeat_of;
+    trial->why = why_text(run, suggestion);
+    run->ask.ready = run->ask.wanted = false;
+    note_kind(run, suggestion->why);
+    note_kernel(run, suggestion);
+    save_state(run);
+    return trial->number;
+}
+
+/* Why there is no suggestion. */
+static void note_failure(struct run *run, int r, const struct err *err)
+{
+    if (r == -ENODATA) {
+        run->exhausted = true;
+    } else if (r == -EAGAIN) {
+        run->ask.stalled = true;
+    } else if (!run->closing) {
+        run_close(run, EXPERIMENT_FAILED, REASON_NONE);
+        free(run->experiment.error);
+        run->experiment.error = xstrdup(err_text(err));
+    }
+}
+
+static bool is_light(const struct ask *ask)
+{
+    return !ask->ahead || (ask->took_us && ask->took_us < LIGHT_US);
+}
+
+int64_t ask_next(struct run *run, struct now now)
+{
+    struct ask *ask = &run->ask;
+
+    if (ask->job || (!ask->ready && !is_light(ask))) {
+        ask->wanted = true;
+        return 0;
+    }
+    if (ask->stalled)
+        return 0;
+    autorelease(err) struct err err = ERR_INIT;
+    struct suggestion suggestion = {.x = xcalloc(run->spec.space.n + 1, sizeof(double))};
+    int r = search_ask(run->search, &suggestion, &err);
+    if (r < 0) {
+        free(suggestion.x);
+        ask->ready = false;
+        note_failure(run, r, &err);
+        return 0;
+    }
+    return add_trial(run, &suggestion, now);
+}
+
+/* ---- jobs ---- */
+
+static bool wants_suggestion(const struct run *run)
+{
+    const struct ask *ask = &run->ask;
+
+    if (ask->ready || ask->stalled || run->exhausted || run->closing ||
+        (int64_t)run->trials.len >= run->budget)
+        return false;
+    return ask->wanted || (ask->ahead && run->live.len);
+}
+
+static bool wants_best(const struct run *run)
+{
+    const struct ask *ask = &run->ask;
+    int64_t fresh = ask->told - ask->best_told;
+
+    if (!ask->searched || !fresh || run->spec.others.len)
+        return false;
+    return ask->final || fresh >= MAX(1, ask->told / BEST_SHARE);
+}
+
+bool engine_search_due(struct engine *engine, struct search_job **ret)
+{
+    vec_foreach (at, &engine->runs) {
+        struct run *run = *at;
+        if (!run->search || run->ask.job)
+            continue;
+        bool prepare = wants_suggestion(run), best = wants_best(run);
+        if (!prepare && !best)
+            continue;
+        struct search_job *job = xcalloc(1, sizeof(*job));
+        *job = (struct search_job){.run = run,
+                                   .search = run->search,
+                                   .d = run->spec.space.n,
+                                   .prepare = prepare,
+                                   .best = best,
+                                   .gain = run->spec.until_improvement > 0,
+                                   .told = run->ask.told,
+                                   .best_r = -ENODATA,
+                                   .expected_gain = NAN};
+        run->ask.job = *ret = job;
+        return true;
+    }
+    return false;
+}
+
+void search_job_run(struct search_job *job, int64_t (*clock_us)(void))
+{
+    int64_t since_us = clock_us ? clock_us() : 0;
+
+    if (job->prepare)
+        job->prepare_r = search_prepare(job->search, &job->err);
+    job->took_us = clock_us ? clock_us() - since_us : 0;
+    if (job->best)
+        job->best_r = search_best(job->search, &job->named);
+    if (job->best_r == 0)
+        job->best_x = xmemdup(job->named.x, job->d * sizeof(*job->best_x));
+    if (job->gain)
+        job->expected_gain = search_expected_gain(job->search);
+}
+
+/* The search named a setting: its first trial that completed is the best one, if it may be. */
+static void take_best(struct run *run, const struct search_job *job)
+{
+    run->ask.best_told = job->told;
+    if (job->best_r < 0)
+        return;
+    vec_foreach (trial, &run->trials) {
+        if (!trial->experiment || trial->state != TRIAL_COMPLETED ||
+            !point_equal(trial->point, job->best_x, run->spec.space.n) ||
+            !trial_feasible(run, trial))
+            continue;
+        run->best = trial->number;
+        run->best_repeats = (int64_t)job->named.repeats;
+        run_note_best(run, run_sign(run) * job->named.mean, job->named.deviation);
+        return;
+    }
+}
+
+/* `until`: end when an improvement worth the name was not to be expected, twice in a row. */
+static void take_gain(struct run *run, const struct search_job *job)
+{
+    struct ask *ask = &run->ask;
+    double least = run->spec.until_improvement * fabs(run->experiment.best_mean);
+
+    if (run->closing || job->told < UNTIL_RESULTS || job->told == ask->dull_told ||
+        !isfinite(job->expected_gain) || run->experiment.best_trial <= 0 || !isfinite(least))
+        return;
+    ask->dull_told = job->told;
+    ask->dull = job->expected_gain < least ? ask->dull + 1 : 0;
+    if (ask->dull >= UNTIL_IN_A_ROW)
+        run_close(run, EXPERIMENT_FINISHED, REASON_SATISFIED);
+}
+
+void engine_search_done(struct engine *engine UNUSED, struct search_job *job, struct now now UNUSED)
+{
+    struct run *run = job->run;
+    struct ask *ask = &run->ask;
+
+    ask->job = NULL;
+    if (job->prepare && job->prepare_r < 0) {
+        note_failure(run, job->prepare_r, &job->err);
+    } else if (job->prepare) {
+        ask->ready = true;
+        ask->took_us = job->took_us;
+    }
+    if (job->best)
+        take_best(run, job);
+    if (job->gain)
+        take_gain(run, job);
+    vec_foreach (number, &ask->untold)
+        tell_now(run, run_trial(run, *number));
+    ask->untold.len = 0;
+    job_free(job);
+}
+
+bool ask_settled(struct run *run)
+{
+    if (!run->search)
+        return true;
+    run->ask.final = !run->closing || run->end_state != EXPERIMENT_INTERRUPTED;
+    return !run->ask.job && !(run->ask.final && wants_best(run));
+}
+
+/* ---- after a restart ---- */
+
+static int by_told(const void *a, const void *b)
+{
+    const struct trial *x = *(struct trial *const *)a, *y = *(struct trial *const *)b;
+    int64_t p = x->told ? x->told : INT64_MAX, q = y->told ? y->told : INT64_MAX;
+    if (p != q)
+        return p < q ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* What was said to be the best stays so until the search names one anew. */
+static void keep_best(struct run *run, int64_t said, double mean, double deviation)
+{
+    if (!run->ask.searched || said <= 0 || said > (int64_t)run->trials.len ||
+        run_trial(run, said)->state != TRIAL_COMPLETED)
+        return;
+    run->best = said;
+    run_note_best(run, mean, deviation);
+}
+
+static void asked_again(struct run *run, const struct trial *trial, const double *nowhere)
+{
+    bool ended = trial_state_ended(trial->state);
+    enum why why = why_of(trial);
+
+    if (!trial->experiment) { /* removed: only its number is taken */
+        search_asked(run->search, nowhere, WHY_DRAW, true);
+        return;
+    }
+    search_asked(run->search, trial->point, why, ended);
+    note_kind(run, why);
+}
+
+int ask_load(struct run *run, struct err *err)
+{
+    VEC(struct trial *) known = {0};
+    autofree(mem) double *nowhere = xcalloc(run->spec.space.n + 1, sizeof(*nowhere));
+    struct experiment before = run->experiment;
+    int r = 0;
+
+    if (run->search && run->experiment.search_state)
+        r = search_load(run->search, run->experiment.search_state,
+                        run->experiment.search_state_size, err);
+    if (r < 0)
+        return r;
+    vec_foreach (trial, &run->trials) {
+        if (run->search)
+            asked_again(run, trial, nowhere);
+        if (trial->experiment && trial_state_ended(trial->state) &&
+            result_kind_of(run, trial) != RESULT_VOID)
+            vec_push(&known, trial);
+    }
+    if (known.len)
+        qsort(known.at, known.len, sizeof(*known.at), by_told);
+    vec_foreach (trial, &known) {
+        run->ask.told = (*trial)->told = MAX((*trial)->told, run->ask.told + 1);
+        if (run->search)
+            tell_now(run, *trial);
+        run_consider_best(run, *trial);
+        free(TAKE((*trial)->why)); /* the database keeps them */
+        free(TAKE((*trial)->verdict));
+    }
+    keep_best(run, before.best_trial, before.best_mean, before.best_deviation);
+    vec_release(&known);
+    return 0;
+}
