@@ -1,19 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * importance.c — the adjusted correlation ratio of each parameter on the ranks of the results.
+ * importance.c — functional analysis of variance over forests (surrogate/fanova.h).
  *
- * Results are replaced by their ranks, so one diverged trial does not drown the rest. Numbers are
- * put into bins of equal count, choices are their own bins. The share is η² (variance between bins
- * over variance in all), corrected for what bins of pure chance would give:
- * 1 − (1 − η²)(n − 1)/(n − k), not below 0 (Kelley's ε², 1935).
+ * Results are replaced by their ranks, so one diverged trial does not drown the rest. The results
+ * are resampled RESAMPLES times; each sample grows a small forest of its own, which is taken apart;
+ * the median over the samples is the share, its 5 % and 95 % points are the interval.
+ *
+ * A forest explains noise too, as well as it can. So what it says is scaled by the share that the
+ * forests explain of results which they have not seen (those left out of a sample): pure chance
+ * has no shares.
  */
 #include "search/importance.h"
+#include "surrogate/fanova.h"
 
 #include <errno.h>
 #include <math.h>
 
-#define RESULTS_MIN 8
-#define BINS_MAX    4
+#define RESAMPLES   20
+#define TREES       6 /* a sample */
+#define LEAF        2
+#define PLACES      32 /* of an axis */
+#define ROWS_MAX    1000
+#define DRAWS       512
+#define PAIR_PARAMS 10
+
+struct study {
+    const struct space *space;
+    size_t d;           /* parameters that can vary */
+    size_t *params;     /* (d) their indices in the space */
+    size_t *categories; /* (d) as forest.h wants them */
+    struct fanova_axis *axes;
+    size_t n;
+    double *x, *y; /* (n, d), (n) */
+    struct forest *forests[RESAMPLES];
+    double *guess;      /* (n) sum over the samples that left the row out */
+    size_t *guesses;    /* (n) */
+    size_t (*pairs)[2]; /* of features */
+    size_t n_pairs;
+    struct rng rng;
+};
 
 struct keyed {
     double key;
@@ -22,8 +47,9 @@ struct keyed {
 
 static int by_key(const void *a, const void *b)
 {
-    double x = ((const struct keyed *)a)->key, y = ((const struct keyed *)b)->key;
-    return (x > y) - (x < y);
+    const struct keyed *x = a, *y = b;
+    return x->key != y->key ? (x->key > y->key) - (x->key < y->key)
+                            : (x->at > y->at) - (x->at < y->at);
 }
 
 /* Mean ranks in [0, n−1]; equal values share theirs. */
@@ -41,64 +67,257 @@ static void ranks_of(const double *values, size_t n, double *ret)
     }
 }
 
-/* Which bin each result falls into; returns how many bins there may be. Inactive is one more. */
-static size_t bins_of(const struct param *param, const double *column, size_t n, size_t *ret)
+static bool is_categorical(const struct param *param)
 {
-    size_t bins = param->type == PARAM_CHOICE ? param->n_choices : MIN(BINS_MAX, n / 4);
-    autofree(mem) double *ranks = xcalloc(n, sizeof(*ranks));
-
-    ranks_of(column, n, ranks);
-    for (size_t i = 0; i < n; i++)
-        if (isnan(column[i]))
-            ret[i] = bins;
-        else if (param->type == PARAM_CHOICE)
-            ret[i] = (size_t)column[i];
-        else
-            ret[i] = MIN(bins - 1, (size_t)(ranks[i] * (double)bins / (double)n));
-    return bins + 1;
+    return param->type == PARAM_CHOICE && !param->ordered;
 }
 
-static double share_of(const double *ranks, const size_t *bin, size_t n, size_t bins)
+/* The values of a parameter, evenly over its range: all of them if they are few. */
+static void set_axis(const struct param *param, struct fanova_axis *ret)
 {
-    autofree(mem) double *sum = xcalloc(bins, sizeof(*sum));
-    autofree(mem) size_t *count = xcalloc(bins, sizeof(*count));
-    double mean = (double)(n - 1) / 2, total = 0, between = 0;
-    size_t used = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        sum[bin[i]] += ranks[i];
-        count[bin[i]]++;
-        total += (ranks[i] - mean) * (ranks[i] - mean);
+    double size = param_size(param);
+    ret->n = size <= PLACES ? (size_t)size * (PLACES / (size_t)size) : PLACES;
+    for (size_t i = 0; i < ret->n; i++) {
+        double x = param_from_unit(param, ((double)i + 0.5) / (double)ret->n);
+        ret->at[i] = is_categorical(param) ? x : param_to_unit(param, x);
+        ret->weight[i] = 1 / (double)ret->n;
     }
-    for (size_t b = 0; b < bins; b++)
-        if (count[b]) {
-            double off = sum[b] / (double)count[b] - mean;
-            between += (double)count[b] * off * off;
-            used++;
+}
+
+/* Give the axes of conditional parameters a place for being inactive, as often as random points
+ * have them so. */
+static void add_inactive(struct study *s)
+{
+    autofree(mem) double *x = xcalloc(s->space->n, sizeof(*x));
+    autofree(mem) size_t *inactive = xcalloc(s->d + 1, sizeof(*inactive));
+    for (size_t k = 0; k < DRAWS; k++) {
+        for (size_t i = 0; i < s->space->n; i++)
+            x[i] = param_from_unit(&s->space->params[i], rng_unit(&s->rng));
+        space_settle(s->space, x);
+        for (size_t j = 0; j < s->d; j++)
+            inactive[j] += isnan(x[s->params[j]]);
+    }
+    for (size_t j = 0; j < s->d; j++) {
+        struct fanova_axis *axis = &s->axes[j];
+        double share = (double)inactive[j] / DRAWS;
+        if (share == 0)
+            continue;
+        for (size_t i = 0; i < axis->n; i++)
+            axis->weight[i] *= 1 - share;
+        axis->at[axis->n] = NAN;
+        axis->weight[axis->n++] = share;
+    }
+}
+
+static void set_features(struct study *s)
+{
+    s->params = xcalloc(s->space->n + 1, sizeof(*s->params));
+    s->categories = xcalloc(s->space->n + 1, sizeof(*s->categories));
+    s->axes = xcalloc(s->space->n + 1, sizeof(*s->axes));
+    for (size_t i = 0; i < s->space->n; i++) {
+        const struct param *param = &s->space->params[i];
+        if (!(param_size(param) > 1))
+            continue;
+        s->categories[s->d] = is_categorical(param) ? param->n_choices : 0;
+        set_axis(param, &s->axes[s->d]);
+        s->params[s->d++] = i;
+    }
+    add_inactive(s);
+}
+
+/* Up to ROWS_MAX of the results, evenly over their order, as features and ranks. */
+static void set_rows(struct study *s, const double *points, const double *values, size_t n)
+{
+    s->n = MIN(n, (size_t)ROWS_MAX);
+    s->x = xcalloc(s->n * s->d + 1, sizeof(*s->x));
+    s->y = xcalloc(s->n, sizeof(*s->y));
+    autofree(mem) double *picked = xcalloc(s->n, sizeof(*picked));
+    for (size_t i = 0; i < s->n; i++) {
+        size_t from = i * n / s->n;
+        picked[i] = values[from];
+        for (size_t j = 0; j < s->d; j++) {
+            double v = points[from * s->space->n + s->params[j]];
+            bool plain = isnan(v) || s->categories[j];
+            s->x[i * s->d + j] = plain ? v : param_to_unit(&s->space->params[s->params[j]], v);
         }
-    if (used < 2 || used >= n || total <= 0)
+    }
+    ranks_of(picked, s->n, s->y);
+}
+
+/* Predict the rows that the sample left out. */
+static void guess_others(struct study *s, const struct forest *forest, const bool *taken)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        double mean, deviation;
+        if (taken[i])
+            continue;
+        forest_predict(forest, s->x + i * s->d, 1, &mean, &deviation);
+        s->guess[i] += mean;
+        s->guesses[i]++;
+    }
+}
+
+static void grow(struct study *s)
+{
+    struct forest_options options = {.trees = TREES, .min_leaf = LEAF, .min_split = 2 * LEAF};
+    autofree(mem) double *x = xcalloc(s->n * (s->d + 1) + 1, sizeof(*x));
+    autofree(mem) bool *taken = xcalloc(s->n, sizeof(*taken));
+    double *y = x + s->n * s->d;
+    s->guess = xcalloc(s->n, sizeof(*s->guess));
+    s->guesses = xcalloc(s->n, sizeof(*s->guesses));
+    for (size_t r = 0; r < RESAMPLES; r++) {
+        memset(taken, 0, s->n * sizeof(*taken));
+        for (size_t i = 0; i < s->n; i++) {
+            size_t from = rng_below(&s->rng, s->n);
+            memcpy(x + i * s->d, s->x + from * s->d, s->d * sizeof(*x));
+            y[i] = s->y[from];
+            taken[from] = true;
+        }
+        s->forests[r] = forest_fit(x, y, NULL, s->n, s->d, s->categories, &options, &s->rng);
+        guess_others(s, s->forests[r], taken);
+    }
+}
+
+/* 1 − squared error over variance, of rows predicted by forests that had not seen them. */
+static double explained_share(const struct study *s)
+{
+    double centre = (double)(s->n - 1) / 2, error = 0, spread = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        if (!s->guesses[i])
+            continue;
+        double off = s->y[i] - s->guess[i] / (double)s->guesses[i];
+        error += off * off;
+        spread += (s->y[i] - centre) * (s->y[i] - centre);
+    }
+    return spread > 0 ? fmax(1 - error / spread, 0) : 0;
+}
+
+/* The pairs of the features that the trees split most. */
+static void choose_pairs(struct study *s)
+{
+    autofree(mem) struct keyed *order = xcalloc(s->d + 1, sizeof(*order));
+    autofree(mem) double *gain = xcalloc(s->d + 1, sizeof(*gain));
+    size_t top = MIN(s->d, (size_t)PAIR_PARAMS);
+    for (size_t j = 0; j < s->d; j++)
+        order[j].at = j;
+    for (size_t r = 0; r < RESAMPLES; r++) {
+        forest_gain(s->forests[r], gain);
+        for (size_t j = 0; j < s->d; j++)
+            order[j].key -= gain[j];
+    }
+    qsort(order, s->d, sizeof(*order), by_key);
+    s->pairs = xcalloc(top * top + 1, sizeof(*s->pairs));
+    for (size_t i = 0; i < top; i++)
+        for (size_t k = i + 1; k < top; k++) {
+            s->pairs[s->n_pairs][0] = MIN(order[i].at, order[k].at);
+            s->pairs[s->n_pairs++][1] = MAX(order[i].at, order[k].at);
+        }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* shares: one value a sample. */
+static struct param_share sum_up(double *shares)
+{
+    qsort(shares, RESAMPLES, sizeof(*shares), by_value);
+    return (struct param_share){(shares[RESAMPLES / 2 - 1] + shares[RESAMPLES / 2]) / 2, shares[1],
+                                shares[RESAMPLES - 2]};
+}
+
+static int by_share(const void *a, const void *b)
+{
+    double x = ((const struct pair_share *)a)->share.share;
+    double y = ((const struct pair_share *)b)->share.share;
+    return (x < y) - (x > y);
+}
+
+/* Take the forests apart. What single parameters and pairs explain cannot be more than all. */
+static void take_apart(struct study *s, double *ret) /* (d + n_pairs, RESAMPLES) */
+{
+    autofree(mem) double *parts = xcalloc(s->d + s->n_pairs + 1, sizeof(*parts));
+    size_t n = s->d + s->n_pairs;
+    for (size_t r = 0; r < RESAMPLES; r++) {
+        double all = fanova_variance(s->forests[r], s->axes, DRAWS, &s->rng), sum = 0;
+        fanova_measure(s->forests[r], s->axes, (const size_t(*)[2])s->pairs, s->n_pairs, parts,
+                       parts + s->d);
+        for (size_t k = 0; k < n; k++)
+            sum += parts[k] = fmax(parts[k], 0);
+        for (size_t k = 0; k < n; k++)
+            ret[k * RESAMPLES + r] = sum > 0 ? parts[k] / fmax(all, sum) : 0;
+    }
+}
+
+static void conclude(struct study *s, struct importance *ret)
+{
+    size_t n = s->d + s->n_pairs;
+    autofree(mem) double *shares = xcalloc(n * RESAMPLES + 1, sizeof(*shares));
+
+    ret->explained = explained_share(s);
+    take_apart(s, shares);
+    for (size_t k = 0; k < n * RESAMPLES; k++)
+        shares[k] *= ret->explained;
+    for (size_t j = 0; j < s->d; j++)
+        ret->params[s->params[j]] = sum_up(shares + j * RESAMPLES);
+    for (size_t p = 0; p < s->n_pairs; p++)
+        ret->pairs[p] = (struct pair_share){s->params[s->pairs[p][0]], s->params[s->pairs[p][1]],
+                                            sum_up(shares + (s->d + p) * RESAMPLES)};
+    ret->n_pairs = s->n_pairs;
+    qsort(ret->pairs, ret->n_pairs, sizeof(*ret->pairs), by_share);
+}
+
+static void study_release(struct study *s)
+{
+    for (size_t r = 0; r < RESAMPLES; r++)
+        forest_free(s->forests[r]);
+    free(s->params);
+    free(s->categories);
+    free(s->axes);
+    free(s->x);
+    free(s->y);
+    free(s->guess);
+    free(s->guesses);
+    free(s->pairs);
+}
+
+int importance_measure(const struct space *space, const double *points, const double *values,
+                       size_t n, struct importance *ret)
+{
+    autorelease(study) struct study s = {.space = space};
+
+    *ret = (struct importance){0};
+    if (n < IMPORTANCE_RESULTS_MIN)
+        return -ENODATA;
+    rng_init(&s.rng, 1, n);
+    set_features(&s);
+    set_rows(&s, points, values, n);
+    ret->params = xcalloc(space->n + 1, sizeof(*ret->params));
+    if (s.d == 0)
         return 0;
-    return MAX(0, 1 - (1 - between / total) * (double)(n - 1) / (double)(n - used));
+    grow(&s);
+    choose_pairs(&s);
+    ret->pairs = xcalloc(s.n_pairs + 1, sizeof(*ret->pairs));
+    conclude(&s, ret);
+    return 0;
+}
+
+void importance_release(struct importance *importance)
+{
+    free(importance->params);
+    free(importance->pairs);
+    *importance = (struct importance){0};
 }
 
 int importance(const struct space *space, const double *points, const double *values, size_t n,
                double *ret_share)
 {
-    if (n < RESULTS_MIN)
-        return -ENODATA;
-    autofree(mem) double *ranks = xcalloc(n, sizeof(*ranks));
-    autofree(mem) double *column = xcalloc(n, sizeof(*column));
-    autofree(mem) size_t *bin = xcalloc(n, sizeof(*bin));
-
-    ranks_of(values, n, ranks);
-    for (size_t p = 0; p < space->n; p++) {
-        for (size_t i = 0; i < n; i++)
-            column[i] = points[i * space->n + p];
-        ret_share[p] = 0;
-        if (param_size(&space->params[p]) == 1)
-            continue;
-        size_t bins = bins_of(&space->params[p], column, n, bin);
-        ret_share[p] = share_of(ranks, bin, n, bins);
-    }
-    return 0;
+    struct importance all;
+    int r = importance_measure(space, points, values, n, &all);
+    for (size_t i = 0; r == 0 && i < space->n; i++)
+        ret_share[i] = all.params[i].share;
+    importance_release(&all);
+    return r;
 }
