@@ -50,6 +50,8 @@ typedef struct hone_search hone_search;
  * sentence is in error[size], cut to fit. */
 hone_search *hone_search_new(const char *problem, char *error, size_t size);
 void hone_search_free(hone_search *s); /* NULL: nothing */
+/* The problem as it was given. */
+const char *hone_search_problem(const hone_search *s);
 /* Why the last call that failed did so; "" if none has. */
 const char *hone_search_error(const hone_search *s);
 

@@ -52,7 +52,11 @@ int lib_new(const char *problem, const uint64_t *seed, hone_search **ret, struct
     s->text = (struct str)STR_INIT;
     s->problem_text = xstrdup(problem);
     spec_init(&s->spec);
+    s->spec.objective.metric = xstrdup("value"); /* unless it is named */
+    s->spec.seed = random_u64() >> 33;           /* unless it is given */
     int r = spec_parse_params(problem, strlen(problem), &s->spec, err);
+    if (r == 0 && s->spec.space.n == 0)
+        r = err_set(err, EINVAL, "there are no parameters to search: give 'params'");
     if (r == 0) {
         if (seed)
             s->spec.seed = *seed;
@@ -100,6 +104,11 @@ void hone_search_free(hone_search *s)
     err_release(&s->err);
     str_release(&s->text);
     free(s);
+}
+
+const char *hone_search_problem(const hone_search *s)
+{
+    return s->problem_text;
 }
 
 const char *hone_search_error(const hone_search *s)

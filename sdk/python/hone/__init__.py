@@ -8,6 +8,9 @@
         loss = train(p.lr, p.batch)
         hone.log(loss=loss)                 # step=… if it is not the epoch
 
+hone.search and hone.optimize are for programs that run their trials themselves; they are loaded when
+they are first used.
+
 All of it is optional, and without Hone around it prints and goes on. The protocol is plain files
 named by environment variables: HONE_PARAMS is read once, HONE_CONTROL is mapped and one 64-bit word
 of it is looked at in a step, HONE_METRICS is appended to with one write(2) a line. No dependency, and
@@ -23,12 +26,15 @@ import time
 __version__ = "0.1.0"
 __all__ = [
     "params", "log", "epochs", "step", "should_stop", "checkpoint", "checkpoint_dir",
-    "checkpoint_asked", "save_checkpoint", "active", "EXIT_AGAIN",
+    "checkpoint_asked", "save_checkpoint", "active", "EXIT_AGAIN", "search", "optimize",
 ]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Tuple, Type, Union
+
+    from . import search
+    from ._optimize import optimize
 
 EXIT_AGAIN = 85  # exit with this to say: checkpointed, start me again
 
@@ -340,6 +346,11 @@ def __getattr__(name: str) -> Any:
         return _checkpoint_dir()
     if name == "active":
         return _writer is not None
+    if name in ("search", "optimize"):
+        import importlib
+
+        module = importlib.import_module("._optimize" if name == "optimize" else ".search", "hone")
+        return globals().setdefault(name, module.optimize if name == "optimize" else module)
     raise AttributeError(f"module 'hone' has no attribute '{name}'")
 
 
