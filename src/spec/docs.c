@@ -48,6 +48,7 @@ static const char tail[] =
     "without the end. Decimals stay exact |\n"
     "| `momentum: {…, when: {optimizer: sgd}}` | only where the other parameter has this value, or "
     "one of a list; else it is not passed. The other may stand earlier or later |\n"
+    "| `lr: {…, prior: 0.01}` | good values are expected about there; see below |\n"
     "\n"
     "Names are letters, digits, `_`, `-` and `.`, beginning with a letter or `_`. Quoted values "
     "are "
@@ -58,6 +59,70 @@ static const char tail[] =
     "only "
     "`{name}` of an inactive parameter goes away, with the option word before it; so does "
     "`--x={name}`. Parameters that the command does not name are passed as `pass` says.\n"
+    "\n"
+    "### Priors\n"
+    "\n"
+    "What you expect, as a `prior` of the parameter. It moves where the search looks first; "
+    "results "
+    "outweigh it.\n"
+    "\n"
+    "- `prior: 0.01` for a number: a normal distribution there, whose standard deviation is 15 % "
+    "of "
+    "the parameter's axis (of its logarithm with `scale: log`).\n"
+    "- `prior: {mean: 0.01, sd: 0.02}`: the deviation is given, in the parameter's unit. With "
+    "`scale: log` it is a factor above 1: `sd: 3` means that two thirds lie between a third of the "
+    "mean and three times the mean. It is never taken as less than 0.1 % of the axis.\n"
+    "- `prior: adam` for a choice: three times as likely as each other one.\n"
+    "- `prior: {adam: 5, sgd: 2}`: weights from 0.001 to 1000; what is not named has 1.\n"
+    "\n"
+    "### Forbidden combinations\n"
+    "\n"
+    "```yaml\n"
+    "forbid:\n"
+    "- {optimizer: adam, lr: {min: 0.1}}      # adam with 0.1 or more\n"
+    "- {layers: 4, width: [512, 1024]}        # four layers with one of these widths\n"
+    "- {dropout: {min: 0.2, max: 0.3}}        # both bounds are forbidden too\n"
+    "```\n"
+    "A setting is forbidden where all of one combination holds. A parameter that is not active is "
+    "in "
+    "none. Where `-p` fixes a parameter to another value, the combination falls away. A spec that "
+    "forbids everything is refused (beyond some millions of settings: as far as can be counted).\n"
+    "\n"
+    "### Settings to run first\n"
+    "\n"
+    "```yaml\n"
+    "try:\n"
+    "- {lr: 0.01, batch: 64, optimizer: adam}\n"
+    "- {lr: 0.1, optimizer: sgd}              # the search fills in batch and momentum\n"
+    "```\n"
+    "\n"
+    "## Objectives and constraints\n"
+    "\n"
+    "```yaml\n"
+    "objective: [{metric: acc, goal: maximize}, latency_ms]\n"
+    "constraint: [memory_mb <= 512, acc >= 60%]\n"
+    "```\n"
+    "Several objectives (up to 8) have no single best: the settings that no other beats in all of "
+    "them are kept. `target` and `per` go with one objective only. A constraint is a metric, `<=` "
+    "or `>=`, and a number; at the bound it is kept.\n"
+    "\n"
+    "## Early stopping\n"
+    "\n"
+    "A trial that reports its objective by steps can be ended, or paused, before it is done.\n"
+    "\n"
+    "| rule | meaning |\n"
+    "|---|---|\n"
+    "| `stop: curve` | when its extrapolated curve has hardly a chance to win. `{curve: 2%}` is "
+    "the "
+    "chance, over the whole experiment, that the eventual winner is stopped (the default; up to "
+    "50 %) |\n"
+    "| `stop: asha` | one in `eta` goes on from each rung; the others are paused, and go on if "
+    "they "
+    "turn out to be good. `{asha: {eta: 4, min: 1, max: 81, pause: false}}`: first rung at step "
+    "`min`, a whole run has `max` steps, `pause: false` ends them instead |\n"
+    "| `stop: hyperband` | several such brackets. `{hyperband: {eta: 3, min: 1, max: 81}}` |\n"
+    "| `stop: median` | when it is worse than the median of the others at the same step |\n"
+    "| `stop: none` | never |\n"
     "\n"
     "## Metrics\n"
     "\n"
@@ -103,7 +168,8 @@ static void add_value_form(const struct option *option, struct str *to)
     if (option->words)
         option_list_words(option, &words);
     if (option->words)
-        str_add(to, words.s);
+        str_addf(to, "%s%s%s", words.s, option->form ? "; or " : "",
+                 option->form ? option->form : "");
     else if (option->type == OPTION_DURATION)
         str_addf(to, "a time%s", option->zero ? " or none" : "");
     else if (option->type == OPTION_SIZE)
@@ -135,10 +201,12 @@ static void add_later(struct str *to)
             gap = ", ";
         }
         for (const struct option_word *word = options[i].words; word && word->word; word++)
-            if (word->later)
+            if (word->later) {
                 str_addf(to, "%s`%s: %s`", gap, options[i].path, word->word);
+                gap = ", ";
+            }
     }
-    str_add(to, ", `metrics.tensorboard`, `params.NAME.prior`, `objective` as a list.\n");
+    str_add(to, ", `metrics.tensorboard`.\n");
 }
 
 void spec_docs(struct str *to)
@@ -185,7 +253,7 @@ void spec_template(const char *name, const char *command, struct str *to)
                 "search:\n"
                 "  trials: 20\n"
                 "  # parallel: 2\n"
-                "  # stop: median        # end poor trials early\n"
+                "  # stop: none          # let poor trials run to their end\n"
                 "  # seed: 1             # the same settings again\n"
                 "\n"
                 "# limits: {time: 2h, trial_time: 10m}\n"

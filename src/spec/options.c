@@ -21,14 +21,19 @@ static const struct option_word goal_words[] = {{"minimize", GOAL_MINIMIZE, fals
                                                 {"min", GOAL_MINIMIZE, false},
                                                 {"max", GOAL_MAXIMIZE, false},
                                                 {0}};
-static const struct option_word algorithm_words[] = {{"auto", 0, false},  {"random", 0, false},
-                                                     {"grid", 0, false},  {"sobol", 0, false},
-                                                     {"bayes", 0, true},  {"forest", 0, true},
-                                                     {"tpe", 0, true},    {"cmaes", 0, true},
-                                                     {"evolve", 0, true}, {0}};
-static const struct option_word stop_words[] = {{"none", 0, false},     {"median", 0, false},
-                                                {"curve", 0, true},     {"asha", 0, true},
-                                                {"hyperband", 0, true}, {0}};
+static const struct option_word algorithm_words[] = {{"auto", 0, false},   {"random", 0, false},
+                                                     {"grid", 0, false},   {"sobol", 0, false},
+                                                     {"bayes", 0, false},  {"forest", 0, false},
+                                                     {"tpe", 0, false},    {"cmaes", 0, false},
+                                                     {"evolve", 0, false}, {0}};
+static const struct option_word stop_words[] = {{"none", 0, false},      {"median", 0, false},
+                                                {"curve", 0, false},     {"asha", 0, false},
+                                                {"hyperband", 0, false}, {0}};
+static const struct option_word per_words[] = {{"trial", PER_TRIAL, false},
+                                               {"seconds", PER_SECONDS, false},
+                                               {"energy", PER_ENERGY, true},
+                                               {0}};
+static const struct option_word repeats_words[] = {{"auto", 0, false}, {"never", 1, false}, {0}};
 
 /* clang-format off */
 const struct option options[] = {
@@ -42,6 +47,12 @@ const struct option options[] = {
       .form = "a text or a list of words", .help = "The program. A text is split into words by POSIX quoting, without a shell; write `[sh, -c, …]` for one. `{name}` is replaced for known parameters and `{checkpoint}`; `{{` and `}}` are literal braces. May also stand after `--` on the command line." },
     { .path = "params", .type = OPTION_SPECIAL, .read = read_params, .write = write_params, AT(space),
       .form = "a mapping of parameters", .help = "The hyperparameters; see below." },
+    { .path = "forbid", .type = OPTION_SPECIAL, .read = read_forbid, .write = write_forbid, AT(space.forbids), .late = true,
+      .form = "a list of combinations", .help = "Settings that must not be tried; see below." },
+    { .path = "try", .type = OPTION_SPECIAL, .read = read_tries, .write = write_tries, AT(tries), .late = true,
+      .form = "a list of settings", .help = "Settings to run first. Parameters that one does not name are filled in by the search." },
+    { .path = "knowledge", .type = OPTION_SPECIAL, .read = read_knowledge, .write = write_knowledge, AT(knowledge), .fallback = "auto",
+      .form = "auto, off, an experiment, or a list of them", .help = "Which earlier experiments teach this one. auto: those of this home whose parameters overlap. An experiment is its name or its number." },
     { .path = "pass", .type = OPTION_ENUM, .words = pass_words, AT(pass), .fallback = "args",
       .help = "How parameters that the command does not name reach the program: appended as `--name=value`, as variables `HONE_PARAM_NAME`, or only in the JSON file `$HONE_PARAMS`." },
     { .path = "flags", .type = OPTION_ENUM, .words = flags_words, AT(flags_value), .fallback = "bare",
@@ -57,15 +68,21 @@ const struct option options[] = {
     { .path = "diverge", .type = OPTION_TEXTS, AT(diverge),
       .form = "a list of metrics", .help = "Metrics whose NaN or Inf means that the trial diverged; the objective always does." },
 
-    { .path = "objective", .type = OPTION_GROUP, .read = read_objective_short,
-      .form = "a mapping, or the metric to minimize", .help = "What to optimise. Without it, trials only run." },
+    { .path = "objective", .type = OPTION_GROUP, .read = read_objective, .write = write_objectives,
+      .form = "a mapping, the metric to minimize, or a list of these", .help = "What to optimise. Without it, trials only run. With several, the best compromises are looked for (the Pareto front)." },
     { .path = "objective.metric", .type = OPTION_TEXT, AT(objective.metric),
       .form = "a metric", .help = "The metric. Its last value counts." },
     { .path = "objective.goal", .type = OPTION_ENUM, .words = goal_words, AT(objective.goal), .fallback = "minimize",
       .help = "Which way is better." },
     { .path = "objective.target", .type = OPTION_NUMBER, AT(objective.target), .min = -1e308, .max = 1e308,
       .form = "a number or a percentage", .help = "The experiment ends when a trial reaches this." },
-    { .path = "objective.per", .type = OPTION_LATER },
+    { .path = "objective.per", .type = OPTION_ENUM, .words = per_words, AT(per), .fallback = "trial",
+      .help = "What an improvement is weighed against when the next setting is chosen: seconds prefers settings that run short. Not in a list." },
+    { .path = "constraint", .type = OPTION_SPECIAL, .read = read_constraints, .write = write_constraints, AT(constraints),
+      .form = "a text, or a list of them", .help = "Bounds that a trial's metrics must keep to count as good: `latency_ms <= 20`, `acc >= 90%`. Their last values count." },
+    { .path = "until", .type = OPTION_GROUP, .form = "a mapping", .help = "When to end before all trials were run." },
+    { .path = "until.improvement", .type = OPTION_SPECIAL, .read = read_improvement, .write = write_improvement, AT(until_improvement), .fallback = "never",
+      .form = "a percentage or never", .help = "The experiment ends when the next trial is expected to improve the best by less than this share of it." },
 
     { .path = "search", .type = OPTION_GROUP, .form = "a mapping", .help = "How to search." },
     { .path = "search.algorithm", .type = OPTION_CHOICE, .words = algorithm_words, AT(algorithm), .fallback = "auto",
@@ -74,12 +91,14 @@ const struct option options[] = {
       .form = "a whole number", .help = "How many trials. Default: 100, or the whole space if it is smaller; with `algorithm: grid` the whole space." },
     { .path = "search.parallel", .type = OPTION_INT, AT(parallel), .min = 1, .max = 100000, .zero = "auto", .fallback = "auto",
       .form = "a whole number or auto", .help = "How many trials at once. auto: as many as the machine's cpus, memory and GPUs allow." },
-    { .path = "search.stop", .type = OPTION_CHOICE, .words = stop_words, AT(stop), .fallback = "none",
-      .help = "Rule that ends poor trials early." },
+    { .path = "search.stop", .type = OPTION_SPECIAL, .read = read_stop, .write = write_stop, .words = stop_words, AT(stop), .fallback = "curve",
+      .form = "a mapping with its numbers", .help = "Rule that ends poor trials early; see below. Without an objective: none." },
     { .path = "search.seed", .type = OPTION_INT, AT(seed), .min = 0, .max = 9e15,
       .form = "a whole number", .help = "Same seed, same settings. Default: a random one, which is recorded." },
-    { .path = "search.repeats", .type = OPTION_LATER },
-    { .path = "search.paused_memory", .type = OPTION_LATER },
+    { .path = "search.repeats", .type = OPTION_ENUM, .words = repeats_words, AT(no_repeats), .fallback = "auto",
+      .help = "Whether good settings are run again, as trials of the experiment, to tell merit from luck: at most a fifth of the trials, in the last third." },
+    { .path = "search.paused_memory", .type = OPTION_NUMBER, AT(paused_memory), .min = 0, .max = 0.9, .fallback = "25%",
+      .form = "a percentage", .help = "How much of the machine's memory paused trials may hold (`stop: asha`, `hyperband`); beyond it the least promising are ended." },
 
     { .path = "limits", .type = OPTION_GROUP, .form = "a mapping", .help = "Limits of the experiment and of each trial." },
     { .path = "limits.time", .type = OPTION_DURATION, AT(time_us), .zero = "none", .fallback = "none",
@@ -124,14 +143,8 @@ const struct option options[] = {
     { .path = "system", .type = OPTION_LATER },
     { .path = "roles", .type = OPTION_LATER },
     { .path = "container", .type = OPTION_LATER },
-    { .path = "knowledge", .type = OPTION_LATER },
-    { .path = "try", .type = OPTION_LATER },
-    { .path = "prior", .type = OPTION_LATER },
-    { .path = "until", .type = OPTION_LATER },
     { .path = "alerts", .type = OPTION_LATER },
-    { .path = "constraint", .type = OPTION_LATER },
     { .path = "tune", .type = OPTION_LATER },
-    { .path = "forbid", .type = OPTION_LATER },
 };
 /* clang-format on */
 const size_t n_options = ARRAY_LEN(options);

@@ -49,7 +49,8 @@ struct option {
     const char *fallback;            /* default as written in a spec; NULL: none, it stays zero */
     const struct option_word *words; /* CHOICE, ENUM: ends with NULL */
     option_read_fn *read;            /* SPECIAL; GROUP: reads short forms that are no mapping */
-    option_write_fn *write;          /* SPECIAL */
+    option_write_fn *write;          /* SPECIAL; GROUP: writes them, where a mapping does not do */
+    bool late;                       /* read when all parameters are known */
     bool internal;                   /* only in the canonical JSON: not in docs, not suggested */
     const char *form;                /* what may stand there, for docs and errors */
     const char *help;

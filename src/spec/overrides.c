@@ -39,7 +39,7 @@ static int split(struct reader *reader, const struct yaml_node *place, const cha
 }
 
 /* The node came from an option: that is its place. */
-static void move_to(struct yaml_node *node, const char *source)
+void move_to(struct yaml_node *node, const char *source)
 {
     if (node->line == 0)
         return; /* reached before, by an alias */

@@ -110,7 +110,7 @@ TEST(errors_name_the_option)
     SET("system.threads=1");
     assert_bad("--set system.threads=1: 'system' is not available yet");
     SET("search.repeats=1");
-    assert_bad("--set search.repeats=1: 'search.repeats' is not available yet");
+    assert_bad("--set search.repeats=1: 'search.repeats' must be one of auto, never, not '1'");
     SET("params.lr.min=5");
     assert_bad("--set params.lr.min=5: parameter 'lr': min 5 is above max 1");
     SET("name=[1");

@@ -7,6 +7,7 @@
  *     lr: {min: 1e-4, max: 1e-1, scale: log}    numbers between bounds
  *     epochs: {range: [5, 20, 5]}               half-open (range.c)
  *     opt: {values: [sgd, adam], when: {…}}     choices, with a condition
+ *     lr: {…, prior: 0.01}                      and where good values are expected (prior.c)
  *
  * Conditions are resolved when all parameters are known (when.c).
  */
@@ -243,14 +244,11 @@ static int read_numbers(struct reader *reader, struct param *param, const struct
 
 static int check_param_keys(struct reader *reader, const char *name, const struct yaml_node *map)
 {
-    static const char *const known[] = {"min",    "max",   "scale", "type", "step",
-                                        "values", "range", "when",  "raw"};
+    static const char *const known[] = {"min",    "max",   "scale", "type",  "step",
+                                        "values", "range", "when",  "prior", "raw"};
 
     for (size_t i = 0; i < map->n; i++) {
         const char *key = map->keys[i]->text;
-        if (str_eq(key, "prior"))
-            return yaml_err(reader->err, map->keys[i], "'params.%s.prior' is not available yet",
-                            name);
         size_t k = 0;
         while (k < ARRAY_LEN(known) && !str_eq(known[k], key))
             k++;
@@ -300,10 +298,13 @@ static int read_param(struct reader *reader, struct param *param, const struct y
     if (r < 0)
         return r;
     if (yaml_find(node, "values"))
-        return read_choices(reader, param, yaml_find(node, "values"));
-    if (yaml_find(node, "range"))
-        return read_range(reader, param, yaml_find(node, "range"));
-    return read_numbers(reader, param, node);
+        r = read_choices(reader, param, yaml_find(node, "values"));
+    else if (yaml_find(node, "range"))
+        r = read_range(reader, param, yaml_find(node, "range"));
+    else
+        r = read_numbers(reader, param, node);
+    const struct yaml_node *prior = yaml_find(node, "prior");
+    return r < 0 || !prior || yaml_is_null(prior) ? r : read_prior(reader, param, prior);
 }
 
 /* ---- all of them ---- */

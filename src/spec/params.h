@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * params.h — what params.c, range.c and when.c share. Private to spec/.
+ * params.h — what params.c, range.c, when.c, prior.c, forbid.c and tries.c share. Private to spec/.
  */
 #ifndef HONE_SPEC_PARAMS_H
 #define HONE_SPEC_PARAMS_H
@@ -17,6 +17,11 @@ int read_bound(struct reader *reader, const struct yaml_node *node, const char *
                const char *key, struct value *ret);
 /* [start, end, step]: start, start + step, … below end. */
 int read_range(struct reader *reader, struct param *param, const struct yaml_node *node);
+
+/* Where the user expects good values. */
+int read_prior(struct reader *reader, struct param *param, const struct yaml_node *node);
+/* ", did you mean 'x'?" of the parameters there are. */
+const char *closest_param(struct reader *reader, const struct space *space, const char *name);
 
 /* Put the space in order and resolve the conditions; `params` is the section, in file order. */
 int connect_params(struct reader *reader, struct space *space, const struct yaml_node *params);

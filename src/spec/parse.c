@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/rng.h"
+#include "base/suggest.h"
 #include "spec/reader.h"
 
 #include <errno.h>
@@ -57,6 +58,26 @@ static int check_command(struct reader *reader)
                     "no program to run: add 'command: …', or give it after --");
 }
 
+/* What makes no sense without an objective; the default of stop is then none. */
+static int check_aimless(struct reader *reader)
+{
+    static const char *const keys[][2] = {{"constraint", NULL}, {"until", "improvement"}};
+    struct stop_settings *stop = &reader->spec->stop;
+    const struct yaml_node *node = given(reader, "search", "stop");
+
+    if (node && !str_eq(stop->rule, "none"))
+        return yaml_err(reader->err, node,
+                        "'search.stop: %s' needs an objective to compare trials by", stop->rule);
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        node = given(reader, keys[i][0], keys[i][1]);
+        if (node && (reader->spec->constraints.len > 0 || reader->spec->until_improvement > 0))
+            return yaml_err(reader->err, node, "'%s' needs an objective", keys[i][0]);
+    }
+    free(stop->rule);
+    *stop = (struct stop_settings){.rule = xstrdup("none"), .chance = NAN};
+    return 0;
+}
+
 static int check_objective(struct reader *reader)
 {
     const struct spec *spec = reader->spec;
@@ -64,10 +85,7 @@ static int check_objective(struct reader *reader)
 
     if (objective && (!spec->objective.metric || !*spec->objective.metric))
         return yaml_err(reader->err, objective, "'objective' needs a metric: {metric: val_loss}");
-    if (!spec->objective.metric && !str_eq(spec->stop, "none"))
-        return yaml_err(reader->err, given(reader, "search", "stop"),
-                        "'search.stop: %s' needs an objective to compare trials by", spec->stop);
-    return 0;
+    return spec->objective.metric ? 0 : check_aimless(reader);
 }
 
 /* pass: env — two names that differ only in case or punctuation would be one variable. */
@@ -116,12 +134,23 @@ static int check_grid(struct reader *reader, double size)
     return 0;
 }
 
+/* Something must be left to try. */
+static int check_forbid(struct reader *reader, double size)
+{
+    if (size > 0)
+        return 0;
+    return yaml_err(reader->err, given(reader, "forbid", NULL),
+                    "'forbid' forbids every setting, so there is nothing to try");
+}
+
 static int settle_trials(struct reader *reader)
 {
     struct spec *spec = reader->spec;
     double size = space_size(&spec->space);
-    int r = check_grid(reader, size);
+    int r = check_forbid(reader, size);
 
+    if (r == 0)
+        r = check_grid(reader, size);
     if (r < 0)
         return r;
     if ((double)spec->trials > size)
@@ -200,6 +229,55 @@ int spec_parse(const char *text, size_t n, const char *name, const char *dir,
     int r = yaml_parse(text, n, name, &reader.arena, &root, err);
     if (r == 0)
         r = read_tree(&reader, root);
+    arena_release(&reader.arena);
+    return r;
+}
+
+/* The keys of spec_parse_params(). */
+static int check_part(struct reader *reader, const struct yaml_node *root)
+{
+    static const char *const known[] = {"params",    "forbid",     "try",
+                                        "objective", "constraint", "search"};
+
+    for (size_t i = 0; root->kind == YAML_MAP && i < root->n; i++) {
+        const char *key = root->keys[i]->text;
+        size_t k = 0;
+        while (k < ARRAY_LEN(known) && !str_eq(known[k], key))
+            k++;
+        if (k == ARRAY_LEN(known))
+            return yaml_err(reader->err, root->keys[i], "unknown key '%s'%s", key,
+                            did_you_mean(reader, suggest(key, known, ARRAY_LEN(known))));
+    }
+    return 0;
+}
+
+static int read_part(struct reader *reader, struct yaml_node *root)
+{
+    move_to(root, reader->name);
+    reader->root = root;
+    int r = check_part(reader, root);
+    if (r == 0)
+        r = read_spec(reader, root);
+    if (r == 0)
+        r = check_objective(reader);
+    return r < 0 ? r : check_forbid(reader, space_size(&reader->spec->space));
+}
+
+int spec_parse_params(const char *text, size_t n, struct spec *ret, struct err *err)
+{
+    struct err why = ERR_INIT;
+    struct reader reader = {.name = "params", .dir = "/", .spec = ret, .err = &why};
+    struct yaml_node *root;
+    int r = yaml_parse(text, n, reader.name, &reader.arena, &root, &why);
+
+    if (r == 0)
+        r = read_part(&reader, root);
+    if (r < 0) { /* without its place: the text was made by a program */
+        const char *sentence = err_text(&why);
+        size_t place = strlen(reader.name) + 2;
+        err_set(err, -r, "%s", str_starts(sentence, "params: ") ? sentence + place : sentence);
+    }
+    err_release(&why);
     arena_release(&reader.arena);
     return r;
 }

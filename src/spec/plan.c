@@ -56,6 +56,14 @@ static void add_param(const struct spec *spec, const struct param *param, struct
     }
 }
 
+static void add_forbids(const struct space *space, struct str *to)
+{
+    if (space->n_forbids == 0)
+        return;
+    row(to, "forbidden");
+    str_addf(to, "%zu combination%s\n", space->n_forbids, space->n_forbids == 1 ? "" : "s");
+}
+
 static void add_params(const struct spec *spec, struct str *to)
 {
     int width = 4;
@@ -77,11 +85,11 @@ static void add_params(const struct spec *spec, struct str *to)
     }
 }
 
-/* The middle of a parameter; of a free number, one that reads well. */
-static double middle(const struct param *param)
+/* The value at u in [0,1]; of a free number, one that reads well. */
+static double example_at(const struct param *param, double u)
 {
     char text[DOUBLE_TEXT_SIZE];
-    double x = param_from_unit(param, 0.5);
+    double x = param_from_unit(param, u);
 
     if (!isinf(param_size(param)))
         return x;
@@ -89,16 +97,27 @@ static double middle(const struct param *param)
     return fmin(fmax(strtod(text, NULL), param->min), param->max);
 }
 
-/* The middle of the space as an example. */
+/* The middle of the space; where that is forbidden, another point. */
+static bool find_example(const struct spec *spec, double *x)
+{
+    static const double places[] = {0.5, 0.25, 0.75, 0.1, 0.9, 0, 1};
+
+    for (size_t k = 0; k < ARRAY_LEN(places); k++) {
+        for (size_t i = 0; i < spec->space.n; i++)
+            x[i] = example_at(&spec->space.params[i], places[k]);
+        space_settle(&spec->space, x);
+        if (!space_forbids(&spec->space, x))
+            return true;
+    }
+    return false;
+}
+
 static void add_example(const struct spec *spec, struct str *to)
 {
     struct command_line line = {0};
     autofree(mem) double *x = xcalloc(spec->space.n, sizeof(*x));
 
-    for (size_t i = 0; i < spec->space.n; i++)
-        x[i] = middle(&spec->space.params[i]);
-    space_settle(&spec->space, x);
-    if (spec_command_line(spec, x, NULL, &line, NULL) == 0) {
+    if (find_example(spec, x) && spec_command_line(spec, x, NULL, &line, NULL) == 0) {
         row(to, "for example");
         for (size_t i = 0; i < line.argv.len; i++) {
             str_add(to, i ? " " : "");
@@ -107,6 +126,26 @@ static void add_example(const struct spec *spec, struct str *to)
         str_add_char(to, '\n');
     }
     command_line_release(&line);
+}
+
+static void add_goal(const struct objective *objective, struct str *to)
+{
+    str_addf(to, "%s %s", objective->goal == GOAL_MAXIMIZE ? "maximize" : "minimize",
+             objective->metric);
+}
+
+static void add_constraints(const struct spec *spec, struct str *to)
+{
+    if (spec->constraints.len == 0)
+        return;
+    row(to, "constraints");
+    for (size_t i = 0; i < spec->constraints.len; i++) {
+        const struct constraint *constraint = &spec->constraints.at[i];
+        str_addf(to, "%s%s %s ", i ? ", " : "", constraint->metric,
+                 constraint->at_least ? ">=" : "<=");
+        str_add_double(to, constraint->bound);
+    }
+    str_add_char(to, '\n');
 }
 
 static void add_objective(const struct spec *spec, struct str *to)
@@ -118,13 +157,20 @@ static void add_objective(const struct spec *spec, struct str *to)
         str_add(to, "none: trials only run\n");
         return;
     }
-    str_addf(to, "%s %s", objective->goal == GOAL_MAXIMIZE ? "maximize" : "minimize",
-             objective->metric);
+    add_goal(objective, to);
+    vec_foreach (other, &spec->others) {
+        str_add(to, ", ");
+        add_goal(other, to);
+    }
+    str_add(to, spec->per == PER_SECONDS ? " per second" : "");
     if (!isnan(objective->target)) {
         str_add(to, ", until ");
         str_add_double(to, objective->target);
     }
+    if (spec->until_improvement > 0)
+        str_addf(to, ", until less than %.3g %% are to be gained", 100 * spec->until_improvement);
     str_add_char(to, '\n');
+    add_constraints(spec, to);
 }
 
 static void add_search(const struct spec *spec, struct str *to)
@@ -137,9 +183,23 @@ static void add_search(const struct spec *spec, struct str *to)
         str_addf(to, "%lld at once", (long long)spec->parallel);
     else
         str_add(to, "as many at once as fit");
-    if (!str_eq(spec->stop, "none"))
-        str_addf(to, ", stop %s", spec->stop);
+    if (!str_eq(spec->stop.rule, "none"))
+        str_addf(to, ", stop %s", spec->stop.rule);
     str_addf(to, ", seed %llu\n", (unsigned long long)spec->seed);
+    if (spec->tries.len > 0) {
+        row(to, "first");
+        str_addf(to, "%zu given setting%s\n", spec->tries.len, spec->tries.len == 1 ? "" : "s");
+    }
+}
+
+static void add_knowledge(const struct spec *spec, struct str *to)
+{
+    if (spec->knowledge != KNOWLEDGE_LIST)
+        return;
+    row(to, "knowledge");
+    for (size_t i = 0; i < spec->knowledge_from.len; i++)
+        str_addf(to, "%s%s", i ? ", " : "from ", spec->knowledge_from.at[i]);
+    str_add_char(to, '\n');
 }
 
 static void add_duration(struct str *to, const char *label, int64_t us)
@@ -192,9 +252,11 @@ void spec_plan(const struct spec *spec, struct str *to)
     row(to, "runs in");
     str_addf(to, "%s\n", spec->workdir == WORKDIR_TRIAL ? "each trial's own folder" : spec->dir);
     add_params(spec, to);
+    add_forbids(&spec->space, to);
     add_example(spec, to);
     add_objective(spec, to);
     add_search(spec, to);
+    add_knowledge(spec, to);
     add_limits(spec, to);
     add_resources(spec, to);
     row(to, "code");

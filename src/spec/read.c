@@ -134,9 +134,8 @@ static int unknown_word(struct reader *reader, const struct option *option,
                     yaml_describe(node, &reader->arena));
 }
 
-/* NULL after an error. */
-static const struct option_word *read_word(struct reader *reader, const struct option *option,
-                                           const struct yaml_node *node)
+const struct option_word *read_word(struct reader *reader, const struct option *option,
+                                    const struct yaml_node *node)
 {
     autorelease(str) struct str list = STR_INIT;
     const struct option_word *word = option->words;
@@ -326,8 +325,7 @@ static int read_option(struct reader *reader, const struct option *option,
     return 0;
 }
 
-/* Keys of a mapping; `prefix` is "" or "search.". A key with nothing behind it counts as absent. */
-static int read_keys(struct reader *reader, const char *prefix, const struct yaml_node *map)
+int read_keys(struct reader *reader, const char *prefix, const struct yaml_node *map)
 {
     for (size_t i = 0; i < map->n; i++) {
         const struct yaml_node *key = map->keys[i];
@@ -341,7 +339,7 @@ static int read_keys(struct reader *reader, const char *prefix, const struct yam
                             did_you_mean(reader, option_suggest(path)));
         if (option->type == OPTION_LATER)
             return read_later(reader, option, key);
-        if (yaml_is_null(map->items[i]))
+        if (yaml_is_null(map->items[i]) || option->late != reader->late)
             continue;
         int r = read_option(reader, option, map->items[i]);
         if (r < 0)
@@ -385,5 +383,8 @@ int read_spec(struct reader *reader, const struct yaml_node *root)
         return yaml_err(reader->err, root, "a spec is a mapping (name: value), not %s",
                         yaml_describe(root, &reader->arena));
     int r = read_defaults(reader);
+    if (r == 0)
+        r = read_keys(reader, "", root);
+    reader->late = true;
     return r < 0 ? r : read_keys(reader, "", root);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sections.c — keys with a form of their own: the name, the command, metrics, and short forms.
+ * sections.c — keys with a form of their own: the name, the command, metrics, knowledge, and short
+ * forms. (Larger ones have a file: params.c, goals.c, stopping.c, forbid.c, tries.c.)
  */
 #include "spec/reader.h"
 #include "base/clock.h"
@@ -151,21 +152,69 @@ int read_metrics(struct reader *reader, const struct yaml_node *node)
     return read_pattern_map(reader, rest);
 }
 
-/* ---- short forms ---- */
-
-int read_objective_short(struct reader *reader, const struct yaml_node *node)
+/* A share strictly between 0 and 1, or never. */
+int read_improvement(struct reader *reader, const struct yaml_node *node)
 {
-    const char *metric;
+    double *share = &reader->spec->until_improvement;
 
-    if (node->kind == YAML_LIST)
-        return yaml_err(reader->err, node, "'objective' as a list is not available yet");
-    int r = read_text(reader, node, "objective", &metric);
-    if (r < 0)
-        return r;
-    free(reader->spec->objective.metric);
-    reader->spec->objective.metric = xstrdup(metric);
+    *share = 0;
+    if (node->kind == YAML_SCALAR && str_eq(node->text, "never"))
+        return 0;
+    if (node->kind == YAML_SCALAR && percent_parse(node->text, share) == 0 && *share > 0 &&
+        *share < 1)
+        return 0;
+    return yaml_err(reader->err, node,
+                    "'until.improvement' must be a share between 0 and 1 like 0.1%%, or never, not "
+                    "%s",
+                    yaml_describe(node, &reader->arena));
+}
+
+/* ---- knowledge ---- */
+
+static bool is_experiment(const char *text)
+{
+    char *end;
+
+    if (*text >= '1' && *text <= '9')
+        return strtoll(text, &end, 10) < INT64_MAX && !*end;
+    return spec_name_valid(text);
+}
+
+static int add_experiment(struct reader *reader, const struct yaml_node *node)
+{
+    const char *text = node->kind == YAML_SCALAR ? node->text : "";
+
+    if (!is_experiment(text))
+        return yaml_err(reader->err, node,
+                        "'knowledge' must be auto, off, or experiments by name or number, not %s",
+                        yaml_describe(node, &reader->arena));
+    vec_push(&reader->spec->knowledge_from, xstrdup(text));
     return 0;
 }
+
+/* In a list, auto and off are names like any other. */
+int read_knowledge(struct reader *reader, const struct yaml_node *node)
+{
+    struct spec *spec = reader->spec;
+    bool word = node->kind == YAML_SCALAR;
+
+    if (word && str_eq(node->text, "auto"))
+        spec->knowledge = KNOWLEDGE_AUTO;
+    else if ((word && str_eq(node->text, "off")) || (node->kind == YAML_LIST && node->n == 0))
+        spec->knowledge = KNOWLEDGE_OFF;
+    else
+        spec->knowledge = KNOWLEDGE_LIST;
+    if (spec->knowledge != KNOWLEDGE_LIST)
+        return 0;
+    for (size_t i = 0; i < (node->kind == YAML_LIST ? node->n : 1); i++) {
+        int r = add_experiment(reader, node->kind == YAML_LIST ? node->items[i] : node);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* ---- when, what, where ---- */
 
 int read_deadline(struct reader *reader, const struct yaml_node *node)
 {

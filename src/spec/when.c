@@ -19,6 +19,15 @@ static const struct yaml_node *when_of(const struct yaml_node *params, size_t i)
     return when && !yaml_is_null(when) ? when : NULL;
 }
 
+const char *closest_param(struct reader *reader, const struct space *space, const char *name)
+{
+    const char **names = arena_alloc(&reader->arena, (space->n + 1) * sizeof(*names));
+
+    for (size_t i = 0; i < space->n; i++)
+        names[i] = space->params[i].name;
+    return did_you_mean(reader, suggest(name, names, space->n));
+}
+
 static int check_when(struct reader *reader, const struct space *space,
                       const struct yaml_node *params, size_t i)
 {
@@ -33,13 +42,9 @@ static int check_when(struct reader *reader, const struct space *space,
     for (size_t k = 0; k < when->n; k++) {
         if (space_find(space, when->keys[k]->text) >= 0)
             continue;
-        const char **names = arena_alloc(&reader->arena, space->n * sizeof(*names));
-        for (size_t p = 0; p < space->n; p++)
-            names[p] = space->params[p].name;
         return yaml_err(reader->err, when->keys[k],
                         "parameter '%s': 'when' names an unknown parameter '%s'%s", name,
-                        when->keys[k]->text,
-                        did_you_mean(reader, suggest(when->keys[k]->text, names, space->n)));
+                        when->keys[k]->text, closest_param(reader, space, when->keys[k]->text));
     }
     return 0;
 }

@@ -1,152 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * write.c — a spec as canonical JSON, row by row of the option table: the form that is stored, and
- * that spec_parse() reads back as an equal spec.
- *
- * Values of parameters keep the text they were written with. A number is written as that text if it
- * is valid JSON (1e-3); what JSON cannot say (.5, 0x1f, True) becomes {"raw": ".5"}.
+ * that spec_parse() reads back as an equal spec. The space is written in write_space.c.
  */
 #include "base/clock.h"
 #include "base/units.h"
 #include "spec/reader.h"
 
-#include <ctype.h>
 #include <math.h>
-
-/* ---- values of parameters ---- */
-
-/* Would a JSON reader take it, and a 64-bit one hold it? */
-static bool is_json_number(const char *text)
-{
-    const char *p = text + (*text == '-');
-    size_t n = strspn(p, "0123456789");
-    bool whole = true;
-
-    if (n == 0 || (n > 1 && *p == '0'))
-        return false;
-    p += n;
-    if (*p == '.') {
-        size_t fraction = strspn(p + 1, "0123456789");
-        if (fraction == 0)
-            return false;
-        p += 1 + fraction;
-        whole = false;
-    }
-    if (*p == 'e' || *p == 'E') {
-        p += p[1] == '+' || p[1] == '-' ? 2 : 1;
-        size_t exponent = strspn(p, "0123456789");
-        if (exponent == 0)
-            return false;
-        p += exponent;
-        whole = false;
-    }
-    return !*p && (whole ? n <= 18 : isfinite(strtod(text, NULL)));
-}
-
-static bool is_json_plain(const struct value *value)
-{
-    switch (value->kind) {
-    case VALUE_NULL:
-        return str_eq(value->text, "null");
-    case VALUE_BOOL:
-        return str_eq(value->text, "true") || str_eq(value->text, "false");
-    case VALUE_INT:
-    case VALUE_FLOAT:
-        return is_json_number(value->text);
-    case VALUE_TEXT:
-        break;
-    }
-    return false;
-}
-
-static void write_value(const struct value *value, struct json_out *out)
-{
-    if (value->kind == VALUE_TEXT) {
-        json_text(out, value->text);
-    } else if (is_json_plain(value)) {
-        json_raw(out, value->text);
-    } else {
-        json_begin_object(out);
-        json_put_text(out, "raw", value->text);
-        json_end_object(out);
-    }
-}
-
-static void write_number(const struct param *param, double x, struct json_out *out)
-{
-    if (param->type == PARAM_INT)
-        json_int(out, (int64_t)x);
-    else
-        json_double(out, x);
-}
-
-static void write_bounds(const struct param *param, struct json_out *out)
-{
-    json_put_text(out, "type", param->type == PARAM_INT ? "int" : "float");
-    json_put_text(out, "scale", param->scale == SCALE_LOG ? "log" : "linear");
-    json_key(out, "min");
-    write_number(param, param->min, out);
-    json_key(out, "max");
-    write_number(param, param->max, out);
-    if (param->step > 0) {
-        json_key(out, "step");
-        write_number(param, param->step, out);
-    }
-}
-
-static void write_choices(const struct param *param, struct json_out *out)
-{
-    json_key(out, "values");
-    json_begin_array(out);
-    for (size_t i = 0; i < param->n_choices; i++)
-        write_value(&param->choices[i], out);
-    json_end_array(out);
-}
-
-static void write_when(const struct space *space, const struct param *param, struct json_out *out)
-{
-    json_key(out, "when");
-    json_begin_object(out);
-    for (size_t i = 0; i < param->n_when; i++) {
-        const struct condition *when = &param->when[i];
-        const struct param *other = &space->params[when->param];
-        json_key(out, other->name);
-        json_begin_array(out);
-        for (size_t k = 0; k < when->n_values; k++)
-            if (other->type == PARAM_CHOICE)
-                write_value(&other->choices[(size_t)when->values[k]], out);
-            else
-                write_number(other, when->values[k], out);
-        json_end_array(out);
-    }
-    json_end_object(out);
-}
-
-static void write_param(const struct space *space, const struct param *param, struct json_out *out)
-{
-    if (param->type == PARAM_CHOICE && param->n_choices == 1 && param->n_when == 0) {
-        write_value(&param->choices[0], out);
-        return;
-    }
-    json_begin_object(out);
-    if (param->type == PARAM_CHOICE)
-        write_choices(param, out);
-    else
-        write_bounds(param, out);
-    if (param->n_when > 0)
-        write_when(space, param, out);
-    json_end_object(out);
-}
-
-void write_params(const struct spec *spec, struct json_out *out)
-{
-    json_begin_object(out);
-    for (size_t i = 0; i < spec->space.n; i++) {
-        json_key(out, spec->space.params[i].name);
-        write_param(&spec->space, &spec->space.params[i], out);
-    }
-    json_end_object(out);
-}
 
 /* ---- other forms of their own ---- */
 
@@ -209,6 +70,48 @@ void write_keep_checkpoints(const struct spec *spec, struct json_out *out)
         xasprintf("%s %lld", spec->keep_checkpoints == KEEP_BEST ? "best" : "last",
                   (long long)spec->keep_checkpoints_n);
     json_text(out, text);
+}
+
+void write_objectives(const struct spec *spec, struct json_out *out)
+{
+    json_begin_array(out);
+    for (size_t i = 0; i <= spec->others.len; i++) {
+        const struct objective *objective = i ? &spec->others.at[i - 1] : &spec->objective;
+        json_begin_object(out);
+        json_put_text(out, "metric", objective->metric);
+        json_put_text(out, "goal", objective->goal == GOAL_MAXIMIZE ? "maximize" : "minimize");
+        json_end_object(out);
+    }
+    json_end_array(out);
+}
+
+void write_constraints(const struct spec *spec, struct json_out *out)
+{
+    json_begin_array(out);
+    vec_foreach (constraint, &spec->constraints) {
+        char bound[DOUBLE_TEXT_SIZE];
+        autofree(mem) char *text =
+            xasprintf("%s %s %s", constraint->metric,
+                      constraint->at_least ? ">=" : "<=", double_text(bound, constraint->bound));
+        json_text(out, text);
+    }
+    json_end_array(out);
+}
+
+void write_knowledge(const struct spec *spec, struct json_out *out)
+{
+    if (spec->knowledge == KNOWLEDGE_LIST)
+        write_texts(spec->knowledge_from.at, spec->knowledge_from.len, out);
+    else
+        json_text(out, spec->knowledge == KNOWLEDGE_AUTO ? "auto" : "off");
+}
+
+void write_improvement(const struct spec *spec, struct json_out *out)
+{
+    if (spec->until_improvement > 0)
+        json_double(out, spec->until_improvement);
+    else
+        json_text(out, "never");
 }
 
 /* ---- rows ---- */
@@ -310,13 +213,15 @@ static bool is_absent(const struct option *option, const struct spec *spec)
 
     if (option->type == OPTION_LATER)
         return true;
+    if (str_starts(option->path, "objective.") && (!spec->objective.metric || spec->others.len > 0))
+        return true; /* several stand in a list */
     if (option->type == OPTION_TEXT)
         return !*(char *const *)member;
     if (option->type == OPTION_NUMBER)
         return isnan(*(const double *)member);
     if (str_eq(option->path, "limits.deadline"))
         return spec->deadline_us == 0;
-    return str_starts(option->path, "objective") && !spec->objective.metric;
+    return str_eq(option->path, "objective") && !spec->objective.metric;
 }
 
 void spec_json(const struct spec *spec, struct str *to)
@@ -332,9 +237,12 @@ void spec_json(const struct spec *spec, struct str *to)
             continue;
         if (in_group && !dot)
             json_end_object(&out);
-        in_group = dot || option->type == OPTION_GROUP;
+        bool list = option->type == OPTION_GROUP && option->write && spec->others.len > 0;
+        in_group = dot || (option->type == OPTION_GROUP && !list);
         json_key(&out, dot ? dot + 1 : option->path);
-        if (option->type == OPTION_GROUP)
+        if (list)
+            option->write(spec, &out);
+        else if (option->type == OPTION_GROUP)
             json_begin_object(&out);
         else
             write_member(option, spec, &out);

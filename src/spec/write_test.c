@@ -39,6 +39,21 @@ static const char *const specs[] = {
     "  g: {values: [p, q], when: {h: [.5, 2]}}\n  h: [.5, 1, 2]\n"
     "  i: {values: [1], when: {d: 3, f: 0.3}}\n  j: {values: [u], when: {a: 7}}\n"
     "  k: 123456789012345678901234567890\n  l: 1e999\n  m: .nan\n  n: -.inf\n",
+    "command: x\nparams: {lr: {min: 1e-4, max: 0.1, scale: log, prior: 0.003}, opt: {values: [sgd, "
+    "adam, '1', 1], prior: {adam: 7}}, n: {min: 1, max: 7, type: int, prior: {mean: 3, sd: 2}}, "
+    "f: {min: -1, max: 1, prior: {mean: 0.3, sd: 1e-9}}, m: {min: 0, max: 1, when: {opt: sgd}}, "
+    "c: 1, b: {values: [.5, 2, 8], prior: .5}}\n"
+    "forbid: [{opt: sgd, lr: {min: 1e-2}}, {opt: ['1', 1], n: [2, 3]}, {b: {max: 1}, f: {min: 0.1, "
+    "max: 0.2}}]\n"
+    "try: [{lr: 0.001, opt: adam}, {opt: sgd, m: 0.9, b: .5}, {}, {opt: 1}]\n"
+    "knowledge: [auto, '7', other-one]\nuntil: {improvement: 0.1%}\n"
+    "objective: [{metric: acc, goal: max}, ms]\nconstraint: [ms <= 20, 'acc>90%']\n"
+    "search: {algorithm: evolve, stop: {asha: {eta: 4, min: 2, max: 81, pause: false}}, repeats: "
+    "never, paused_memory: 10%}\n",
+    "command: x\nobjective: {metric: a, per: seconds}\nsearch: {stop: {curve: 5%}}\nknowledge: "
+    "off\n"
+    "constraint: b < 1e-3\n",
+    "command: x\nobjective: a\nsearch: {stop: {hyperband: {max: 81}}}\nknowledge: some\n",
     "command: x\nparams: {a: {min: -5, max: 1000000000000}, b: {range: [0, 30, 3]}}\n",
 };
 
@@ -113,7 +128,7 @@ TEST(the_plan_shows_what_would_run)
                 "for example python3 train.py --lr=10 --b=2\n"
                 "objective   maximize acc, until 0.9\n"
                 "search      5 trials of unlimited settings, algorithm auto, as many at once as "
-                "fit, seed 3\n"
+                "fit, stop curve, seed 3\n"
                 "limits      time 2h, output 1G, grace 10s, 2 retries\n"
                 "a trial has 1 cpu, any memory, 0 gpus\n"
                 "code        /w\n");
