@@ -14,7 +14,7 @@ import tempfile
 import cocoex
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from bbob import Bbob  # noqa: E402
+import forms  # noqa: E402
 
 POINTS = 20
 DIMENSIONS = [2, 5, 10]
@@ -24,10 +24,10 @@ def worst_difference(ours, theirs, points):
     return max(abs(ours(x) - theirs(x)) / abs(theirs(x)) for x in points)
 
 
-def check(folder, suite, function, dim, instance, points):
+def check(lib, suite, function, dim, instance, points):
     """A complaint, or None."""
     theirs = suite.get_problem_by_function_dimension_instance(function, dim, instance)
-    ours = Bbob(folder, function, dim, instance)
+    ours = forms.Bbob(lib, function, dim, instance)
     worst = worst_difference(ours, theirs, points)
     if not worst <= 1e-9:
         return f"off by {worst:.2g} of the value"
@@ -42,13 +42,14 @@ def main():
     suite = cocoex.Suite("bbob", "instances: 1-5", "dimensions: 2,5,10")
     wrong = count = 0
     with tempfile.TemporaryDirectory() as folder:
+        lib = forms.library(pathlib.Path(folder))
         for function in range(1, 25):
             for dim in DIMENSIONS:
                 for instance in range(1, 6):
                     reach = [5, 5, 6][instance % 3]
                     points = [[draw.uniform(-reach, reach) for _ in range(dim)]
                               for _ in range(POINTS)]
-                    what = check(pathlib.Path(folder), suite, function, dim, instance, points)
+                    what = check(lib, suite, function, dim, instance, points)
                     count += 1
                     if what:
                         wrong += 1

@@ -32,16 +32,22 @@ import tables  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("HONE_BUILD", tables.TOP / "build")).resolve()
 HOME = BUILD / "bench" / "search"
 FOLDER = HOME / "peers"
-# What pip installs where. SMAC and HEBO ask for older versions of what they share with Optuna.
-PACKAGES = {"venv": ["optuna", "torch", "cmaes", "scipy", "coco-experiment"],
-            "venv-smac": ["smac"], "venv-hebo": ["HEBO"]}
+# What pip installs where. HEBO asks for an old numpy; the bounds say which versions of the others
+# still go with that one, because pip alone tries to build older and older sources.
+PACKAGES = {
+    "venv": ["optuna", "torch", "cmaes", "scipy", "coco-experiment"],
+    "venv-smac": ["smac"],
+    "venv-hebo": ["HEBO", "numpy<1.25", "pandas<2.2", "scipy<1.12", "scikit-learn<1.5",
+                  "matplotlib<3.9", "GPy<1.14"],
+}
 DEBIAN = "/usr/bin/python3"
 HEAD = ["seed", "trial", "row", "repeat", "value", "reported"]
 # What runs when, most wanted first: searcher, seeds, trials.
 PLAN = [
     ("optuna-gp", "1-15", 100), ("optuna-gp", "16-30", 100), ("optuna-tpe", "1-30", 100),
     ("optuna-cma", "1-30", 100), ("random", "1-200", 100), ("debian-tpe", "1-30", 100),
-    ("smac", "1-30", 100), ("smac-once", "1-30", 100), ("hebo", "1-5", 50),
+    ("smac", "1-15", 100), ("smac-once", "1-15", 100), ("smac", "16-30", 100),
+    ("smac-once", "16-30", 100), ("hebo", "1-5", 50),
 ]
 
 
@@ -110,7 +116,8 @@ def install(name):
     python = folder / "bin" / "python"
     if not (folder / "installed").exists():
         subprocess.run([DEBIAN, "-m", "venv", folder], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES[name]], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "--prefer-binary",
+                        *PACKAGES[name]], check=True)
         (folder / "installed").touch()
     return python
 
