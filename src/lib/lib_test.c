@@ -417,7 +417,8 @@ static char *saved_example(size_t *ret_n)
     hone_search *s = begin_with("\"search\": {\"algorithm\": \"random\", \"seed\": 5}");
     for (int i = 0; i < 14; i++)
         live(s, i);
-    char *bytes = xmemdup(hone_search_save(s, ret_n), *ret_n);
+    const void *saved = hone_search_save(s, ret_n);
+    char *bytes = xmemdup(saved, *ret_n);
     hone_search_free(s);
     return bytes;
 }

@@ -117,8 +117,7 @@ void judge(hone_search *s, struct asked *asked)
         .seed = s->spec.seed,
     };
 
-    asked->verdict = (struct stop_verdict){STOP_GO_ON, NAN, NAN,
-                                           NAN,        NAN, asked->steps.at[asked->steps.len - 1]};
+    stop_verdict_init(&view, mine, &asked->verdict);
     s->rule->judge(&view, mine, &asked->verdict);
     asked->poor = asked->verdict.action != STOP_GO_ON;
 }

@@ -24,12 +24,13 @@ static void go_on(hone_search *s)
             abort();
     hone_search_best(s);
     hone_search_front(s);
-    void *again = xmemdup(hone_search_save(s, &n), n);
+    const void *saved = hone_search_save(s, &n);
+    void *again = xmemdup(saved, n);
     hone_search *t = hone_search_load(again, n, error, sizeof(error));
     if (!t)
         abort();
     size_t m;
-    const void *saved = hone_search_save(t, &m);
+    saved = hone_search_save(t, &m);
     if (m != n || memcmp(saved, again, n) != 0)
         abort();
     hone_search_free(t);
