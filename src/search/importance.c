@@ -283,8 +283,8 @@ static void study_release(struct study *s)
     free(s->pairs);
 }
 
-int importance_measure(const struct space *space, const double *points, const double *values,
-                       size_t n, struct importance *ret)
+static int measure(const struct space *space, const double *points, const double *values, size_t n,
+                   bool with_pairs, struct importance *ret)
 {
     autorelease(study) struct study s = {.space = space};
 
@@ -298,10 +298,17 @@ int importance_measure(const struct space *space, const double *points, const do
     if (s.d == 0)
         return 0;
     grow(&s);
-    choose_pairs(&s);
+    if (with_pairs)
+        choose_pairs(&s);
     ret->pairs = xcalloc(s.n_pairs + 1, sizeof(*ret->pairs));
     conclude(&s, ret);
     return 0;
+}
+
+int importance_measure(const struct space *space, const double *points, const double *values,
+                       size_t n, struct importance *ret)
+{
+    return measure(space, points, values, n, true, ret);
 }
 
 void importance_release(struct importance *importance)
@@ -315,7 +322,7 @@ int importance(const struct space *space, const double *points, const double *va
                double *ret_share)
 {
     struct importance all;
-    int r = importance_measure(space, points, values, n, &all);
+    int r = measure(space, points, values, n, false, &all);
     for (size_t i = 0; r == 0 && i < space->n; i++)
         ret_share[i] = all.params[i].share;
     importance_release(&all);

@@ -30,7 +30,7 @@ struct importance {
 int importance_measure(const struct space *space, const double *points, const double *values,
                        size_t n, struct importance *ret);
 void importance_release(struct importance *importance);
-/* Only the shares of the parameters: ret_share[space->n]. */
+/* Only the shares of the parameters, in a fraction of the time: ret_share[space->n]. */
 int importance(const struct space *space, const double *points, const double *values, size_t n,
                double *ret_share);
 

@@ -13,15 +13,25 @@
 
 #include <assert.h>
 
+/* The marginal mean of a pair at (i, k) is the sum of four. Most leaves leave most features open,
+ * and what they add does not change along those. */
+struct pair_sums {
+    double everywhere;
+    double row[FANOVA_PLACES];    /* by i */
+    double column[FANOVA_PLACES]; /* by k */
+    double place[FANOVA_PLACES][FANOVA_PLACES];
+};
+
 struct marginals {
     const struct forest *forest;
     const struct fanova_axis *axes;
     const size_t (*pairs)[2];
     size_t n_pairs;
-    double *single;  /* (d, PLACES) marginal means */
-    double *both;    /* (n_pairs, PLACES, PLACES) */
-    uint64_t *masks; /* (d) the places that reach the node */
-    double *weights; /* (d) their weight */
+    double (*single)[FANOVA_PLACES]; /* (d) marginal means */
+    struct pair_sums *both;          /* (n_pairs) */
+    uint64_t *all;                   /* (d) the places of each axis */
+    uint64_t *masks;                 /* (d) those that reach the node */
+    double *weights;                 /* (d) their weight */
 };
 
 static double weight_of(const struct fanova_axis *axis, uint64_t mask)
@@ -32,28 +42,42 @@ static double weight_of(const struct fanova_axis *axis, uint64_t mask)
     return sum;
 }
 
-/* Features that the leaf leaves open cost nothing in the products: `closed` lists the others. */
-static void add_leaf(struct marginals *m, double mean, const size_t *closed, size_t n_closed)
+static void add_to(double *places, uint64_t mask, double part)
 {
-    const struct forest *forest = m->forest;
-    double whole = mean / (double)forest->trees;
-    for (size_t c = 0; c < n_closed; c++)
-        whole *= m->weights[closed[c]];
-    for (size_t j = 0; j < forest->d; j++) {
-        double part = whole / m->weights[j], *to = m->single + j * FANOVA_PLACES;
-        for (uint64_t left = m->masks[j]; left; left &= left - 1)
-            to[__builtin_ctzll(left)] += part;
-    }
-    for (size_t p = 0; p < m->n_pairs; p++) {
-        size_t a = m->pairs[p][0], b = m->pairs[p][1];
-        double part = whole / m->weights[a] / m->weights[b];
-        double *to = m->both + p * FANOVA_PLACES * FANOVA_PLACES;
-        for (uint64_t i = m->masks[a]; i; i &= i - 1) {
-            double *row = to + (size_t)__builtin_ctzll(i) * FANOVA_PLACES;
-            for (uint64_t k = m->masks[b]; k; k &= k - 1)
-                row[__builtin_ctzll(k)] += part;
-        }
-    }
+    for (uint64_t left = mask; left; left &= left - 1)
+        places[__builtin_ctzll(left)] += part;
+}
+
+static bool is_open(const struct marginals *m, size_t feature)
+{
+    return m->masks[feature] == m->all[feature];
+}
+
+static void add_to_pair(struct marginals *m, size_t p, double whole)
+{
+    size_t a = m->pairs[p][0], b = m->pairs[p][1];
+    struct pair_sums *sums = &m->both[p];
+    double part = whole / m->weights[a] / m->weights[b];
+    if (is_open(m, a) && is_open(m, b))
+        sums->everywhere += part;
+    else if (is_open(m, b))
+        add_to(sums->row, m->masks[a], part);
+    else if (is_open(m, a))
+        add_to(sums->column, m->masks[b], part);
+    else
+        for (uint64_t i = m->masks[a]; i; i &= i - 1)
+            add_to(sums->place[__builtin_ctzll(i)], m->masks[b], part);
+}
+
+static void add_leaf(struct marginals *m, double mean)
+{
+    double whole = mean / (double)m->forest->trees;
+    for (size_t j = 0; j < m->forest->d; j++)
+        whole *= m->weights[j];
+    for (size_t j = 0; j < m->forest->d; j++)
+        add_to(m->single[j], m->masks[j], whole / m->weights[j]);
+    for (size_t p = 0; p < m->n_pairs; p++)
+        add_to_pair(m, p, whole);
 }
 
 /* Which of the places in `mask` the node sends left. */
@@ -78,23 +102,20 @@ struct visit { /* a node to be seen with this mask and weight of one feature, th
 };
 
 /* Go through one tree; masks and weights are restored on the way up. */
-static void walk_tree(struct marginals *m, const struct node *root, size_t *closed)
+static void walk_tree(struct marginals *m, const struct node *root)
 {
     VEC(struct visit) stack = {0};
     vec_push(&stack, ((struct visit){0, 0, m->masks[0], false}));
     while (stack.len) {
         struct visit visit = stack.at[--stack.len];
         m->masks[visit.feature] = visit.mask;
-        m->weights[visit.feature] = weight_of(&m->axes[visit.feature], visit.mask);
+        m->weights[visit.feature] =
+            is_open(m, visit.feature) ? 1 : weight_of(&m->axes[visit.feature], visit.mask);
         if (visit.undo || !(m->weights[visit.feature] > 0))
             continue;
         const struct node *node = root + visit.node;
         if (node->feature < 0) {
-            size_t n = 0;
-            for (size_t j = 0; j < m->forest->d; j++)
-                if (m->weights[j] < 1)
-                    closed[n++] = j;
-            add_leaf(m, node->mean, closed, n);
+            add_leaf(m, node->mean);
             continue;
         }
         uint32_t feature = (uint32_t)node->feature;
@@ -121,17 +142,15 @@ static double variance_over(const double *mean, const double *weight, size_t n)
 static double pair_variance(const struct marginals *m, size_t p)
 {
     const struct fanova_axis *a = &m->axes[m->pairs[p][0]], *b = &m->axes[m->pairs[p][1]];
-    const double *mean = m->both + p * FANOVA_PLACES * FANOVA_PLACES;
-    double centre = 0, sum = 0;
-    for (size_t i = 0; i < a->n; i++)
-        for (size_t k = 0; k < b->n; k++)
-            centre += a->weight[i] * b->weight[k] * mean[i * FANOVA_PLACES + k];
+    const struct pair_sums *sums = &m->both[p];
+    double mean[FANOVA_PLACES * FANOVA_PLACES], weight[FANOVA_PLACES * FANOVA_PLACES];
+    size_t n = 0;
     for (size_t i = 0; i < a->n; i++)
         for (size_t k = 0; k < b->n; k++) {
-            double off = mean[i * FANOVA_PLACES + k] - centre;
-            sum += a->weight[i] * b->weight[k] * off * off;
+            mean[n] = sums->everywhere + sums->row[i] + sums->column[k] + sums->place[i][k];
+            weight[n++] = a->weight[i] * b->weight[k];
         }
-    return sum;
+    return variance_over(mean, weight, n);
 }
 
 static void open_all(struct marginals *m)
@@ -139,37 +158,37 @@ static void open_all(struct marginals *m)
     for (size_t j = 0; j < m->forest->d; j++) {
         size_t n = m->axes[j].n;
         assert(n >= 1 && n <= FANOVA_PLACES);
-        m->masks[j] = n == 64 ? UINT64_MAX : (1ULL << n) - 1;
-        m->weights[j] = weight_of(&m->axes[j], m->masks[j]);
+        m->all[j] = m->masks[j] = n == 64 ? UINT64_MAX : (1ULL << n) - 1;
+        m->weights[j] = 1;
     }
 }
 
 void fanova_measure(const struct forest *forest, const struct fanova_axis *axes,
                     const size_t (*pairs)[2], size_t n_pairs, double *ret_single, double *ret_pairs)
 {
-    size_t d = forest->d, square = FANOVA_PLACES * FANOVA_PLACES;
+    size_t d = forest->d;
+    struct marginals m = {.forest = forest, .axes = axes, .pairs = pairs, .n_pairs = n_pairs};
+    double squared = forest->scale * forest->scale;
+
     if (d == 0)
         return;
-    autofree(mem) double *numbers =
-        xcalloc(d * FANOVA_PLACES + n_pairs * square + d, sizeof(*numbers));
-    autofree(mem) uint64_t *masks = xcalloc(d, sizeof(*masks));
-    autofree(mem) size_t *closed = xcalloc(d, sizeof(*closed));
-    struct marginals m = {.forest = forest, .axes = axes, .pairs = pairs, .n_pairs = n_pairs};
-
-    m.single = numbers;
-    m.both = numbers + d * FANOVA_PLACES;
-    m.weights = m.both + n_pairs * square;
-    m.masks = masks;
+    m.single = xcalloc(d, sizeof(*m.single));
+    m.both = xcalloc(n_pairs + 1, sizeof(*m.both));
+    m.all = xcalloc(2 * d, sizeof(*m.all));
+    m.masks = m.all + d;
+    m.weights = xcalloc(d, sizeof(*m.weights));
     open_all(&m);
     for (size_t t = 0; t < forest->trees; t++)
-        walk_tree(&m, forest->nodes.at + forest->roots[t], closed);
-    double square_scale = forest->scale * forest->scale;
+        walk_tree(&m, forest->nodes.at + forest->roots[t]);
     for (size_t j = 0; j < d; j++)
-        ret_single[j] =
-            square_scale * variance_over(m.single + j * FANOVA_PLACES, axes[j].weight, axes[j].n);
+        ret_single[j] = squared * variance_over(m.single[j], axes[j].weight, axes[j].n);
     for (size_t p = 0; p < n_pairs; p++)
         ret_pairs[p] =
-            square_scale * pair_variance(&m, p) - ret_single[pairs[p][0]] - ret_single[pairs[p][1]];
+            squared * pair_variance(&m, p) - ret_single[pairs[p][0]] - ret_single[pairs[p][1]];
+    free(m.single);
+    free(m.both);
+    free(m.all);
+    free(m.weights);
 }
 
 static double draw_place(const struct fanova_axis *axis, struct rng *rng)
