@@ -23,7 +23,10 @@ struct stop_trial {
     int64_t number;
     enum curve_state state;
     struct curve curve;
-    double prior_mean, prior_deviation; /* of its final value by the search's model; NaN: none */
+    double prior_mean, prior_deviation; /* of its final value by the search's model, before it
+                                           began; NaN: none */
+    int64_t judged; /* last step of its curve when it was judged before; 0: not said (then the
+                       curve has grown by one value) */
     const struct curve *others; /* further objectives, n_others of them; NULL with one objective */
 };
 
@@ -42,9 +45,13 @@ struct stop_verdict {
     enum stop_action action;
     double chance;          /* that it still becomes the best; NaN: the rule has no such number */
     double mean, deviation; /* of its final value as the rule predicts it; NaN: none */
-    double threshold;       /* what `chance` or the value was compared with; NaN: none */
+    double threshold;       /* what `chance` (curve) or the value (median) was compared with; the
+                               step of the rung (asha, hyperband); NaN: none */
     int64_t step;           /* where it was judged */
 };
+
+/* Go on, no numbers, judged at its last step: what a rule starts from. */
+void stop_verdict_init(const struct stop_view *view, size_t mine, struct stop_verdict *ret);
 
 struct stop_ops {
     const char *name, *help;
