@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * best.c — hone best: the best completed trials of an experiment under its objective.
+ * best.c — hone best: the best completed trials of an experiment under its objective; with several
+ * objectives, those that no other one beats in all of them.
+ *
+ * A lucky run is not the best: where the search has a model of the results, its choice comes first,
+ * with what the model makes of it and how often that setting was run.
  */
 #include "base/clock.h"
 #include "cli/cmd.h"
-#include "cli/find.h"
 #include "cli/output.h"
+#include "cli/ranking.h"
 
 #include <errno.h>
+#include <math.h>
 
 static const struct cmd_option options[] = {
     {"number", 'n', "N", "how many (10; with --json the best one alone)"},
@@ -16,12 +21,38 @@ static const struct cmd_option options[] = {
 
 struct best {
     const struct cmd_call *call;
+    struct store *store;
     const struct target *target;
+    struct ranking ranking;
     struct table table;
     struct str json;
     struct json_out out;
-    int64_t shown;
 };
+
+static int find_best(struct best *best, struct err *err)
+{
+    const struct ranking *ranking = &best->ranking;
+    long long id = best->target->experiment.experiment.id;
+
+    if (!best->target->spec.objective.metric)
+        return err_set(err, ENOENT,
+                       "experiment %lld has no objective, so none of its trials is the best; "
+                       "'hone ls %lld' lists them",
+                       id, id);
+    int r = ranking_load(best->store, best->target, &best->ranking, err);
+    if (r < 0 || ranking->order.len)
+        return r;
+    if (ranking->completed)
+        return err_set(err, ENOENT,
+                       "no completed trial of experiment %lld has all objectives and keeps its "
+                       "constraints: 'hone ls %lld' shows how they stand",
+                       id, id);
+    return err_set(err, ENOENT,
+                   "no trial of experiment %lld has completed: 'hone ls %lld' shows how they stand",
+                   id, id);
+}
+
+/* ---- for people ---- */
 
 /* Does one of its values not read as a number? */
 static bool is_words(const struct param *param)
@@ -37,8 +68,10 @@ static void add_columns(struct best *best)
     const struct spec *spec = &best->target->spec;
 
     table_column(&best->table, "trial", COLUMN_RIGHT);
-    table_column(&best->table, spec->objective.metric ? spec->objective.metric : "value",
-                 COLUMN_RIGHT);
+    for (size_t i = 0; i < best->ranking.results.n_objectives; i++)
+        table_column(&best->table, objective_at(spec, i)->metric, COLUMN_RIGHT);
+    if (best->ranking.repeated)
+        table_column(&best->table, "runs", COLUMN_RIGHT);
     table_column(&best->table, "time", COLUMN_RIGHT);
     for (size_t i = 0; i < spec->space.n; i++)
         if (param_size(&spec->space.params[i]) != 1)
@@ -49,7 +82,7 @@ static void add_columns(struct best *best)
 static void add_param(struct table *table, const struct param *param, double x)
 {
     autorelease(str) struct str text = STR_INIT;
-    if (x != x)
+    if (isnan(x))
         table_add(table, PLAIN, "");
     else if (param->type == PARAM_FLOAT)
         table_number(table, PLAIN, x);
@@ -59,75 +92,102 @@ static void add_param(struct table *table, const struct param *param, double x)
     }
 }
 
-static int on_trial(const struct trial_row *row, void *arg)
+static void add_row(struct best *best, const struct outcome *row, bool first)
 {
-    struct best *best = arg;
-    const struct trial *trial = &row->trial;
     const struct space *space = &best->target->spec.space;
-
-    best->shown++;
-    if (best->call->json) {
-        output_trial(&best->out, best->target->experiment.experiment.name, row, false);
-        return 0;
-    }
+    bool alone = best->ranking.results.n_objectives == 1;
     autorelease(str) struct str time = STR_INIT;
-    str_add_duration(&time, trial->run_us);
-    table_addf(&best->table, BOLD, "%lld.%lld", (long long)trial->experiment,
-               (long long)trial->number);
-    table_number(&best->table, best->shown == 1 ? GREEN : PLAIN, trial->value);
+
+    str_add_duration(&time, row->run_us);
+    table_addf(&best->table, BOLD, "%lld.%lld", (long long)best->target->experiment.experiment.id,
+               (long long)row->number);
+    for (size_t i = 0; i < best->ranking.results.n_objectives; i++)
+        table_number(&best->table, alone && first ? GREEN : PLAIN, row->values[i]);
+    if (best->ranking.repeated)
+        table_addf(&best->table, PLAIN, "%zu", ranking_runs(&best->ranking, row));
     table_add(&best->table, PLAIN, time.s);
     for (size_t i = 0; i < space->n; i++)
         if (param_size(&space->params[i]) != 1)
-            add_param(&best->table, &space->params[i], trial->point[i]);
-    return 0;
+            add_param(&best->table, &space->params[i], row->point[i]);
 }
 
-static int find_best(struct best *best, struct store *store, int64_t limit, struct err *err)
+static void print_table(struct best *best, size_t limit)
 {
-    const struct spec *spec = &best->target->spec;
-    struct trial_query query = {.experiment = best->target->experiment.experiment.id,
-                                .order = ORDER_BEST,
-                                .goal = spec->objective.goal,
-                                .limit = limit};
+    autorelease(str) struct str words = STR_INIT;
 
-    if (!spec->objective.metric)
-        return err_set(err, ENOENT,
-                       "experiment %lld has no objective, so none of its trials is the best; "
-                       "'hone ls %lld' lists them",
-                       (long long)query.experiment, (long long)query.experiment);
-    int r = store_trials(store, &query, on_trial, best, err);
-    if (r < 0)
-        return r;
-    if (best->shown == 0)
-        return err_set(err, ENOENT,
-                       "no trial of experiment %lld has completed: 'hone ls %lld' shows how they "
-                       "stand",
-                       (long long)query.experiment, (long long)query.experiment);
+    ranking_words(&best->ranking, best->target, &words);
+    if (words.len)
+        printf("%s\n\n", words.s);
+    add_columns(best);
+    for (size_t i = 0; i < best->ranking.order.len && i < limit; i++)
+        add_row(best, ranking_at(&best->ranking, i), i == 0);
+    table_print(&best->table, stdout, best->call->colour, terminal_width());
+    if (best->ranking.results.n_objectives > 1 && best->ranking.order.len > limit)
+        printf("and %zu more: -n %zu shows them\n", best->ranking.order.len - limit,
+               best->ranking.order.len);
+}
+
+/* ---- for scripts ---- */
+
+static int add_json(const struct trial_row *row, void *arg)
+{
+    struct best *best = arg;
+    const struct experiment *experiment = &best->target->experiment.experiment;
+    const struct outcome *outcome = NULL;
+
+    vec_foreach (one, &best->ranking.results.rows)
+        if (one->number == row->trial.number)
+            outcome = one;
+    output_trial(&best->out, experiment->name, row, true);
+    if (outcome) {
+        bool model = ranking_has_model(best->target, outcome);
+        json_put_int(&best->out, "runs", (int64_t)ranking_runs(&best->ranking, outcome));
+        json_put_known(&best->out, "mean", model ? experiment->best_mean : NAN);
+        json_put_known(&best->out, "deviation", model ? experiment->best_deviation : NAN);
+        json_key(&best->out, "values");
+        json_begin_array(&best->out);
+        for (size_t i = 0; i < best->ranking.results.n_objectives; i++)
+            json_double(&best->out, outcome->values[i]);
+        json_end_array(&best->out);
+    }
+    json_end_object(&best->out);
     return 0;
 }
 
-static int print_best(struct best *best, struct store *store, struct err *err)
+static int print_json(struct best *best, size_t limit, bool many, struct err *err)
+{
+    int r = 0;
+
+    if (many)
+        json_begin_array(&best->out);
+    for (size_t i = 0; i < best->ranking.order.len && i < limit && r >= 0; i++) {
+        struct trial_query query = {.experiment = best->target->experiment.experiment.id,
+                                    .number = ranking_at(&best->ranking, i)->number};
+        r = store_trials(best->store, &query, add_json, best, err);
+    }
+    if (many)
+        json_end_array(&best->out);
+    if (r >= 0)
+        output_line(&best->json);
+    return r;
+}
+
+/* ---- the command ---- */
+
+static int print_best(struct best *best, struct err *err)
 {
     const struct cmd_call *call = best->call;
-    bool many = cmd_value(call, "number") != NULL;
-    int64_t limit = call->json ? 1 : 10;
+    bool given = cmd_value(call, "number") != NULL, several = best->target->spec.others.len > 0;
+    int64_t limit = !call->json ? 10 : several ? INT32_MAX : 1;
 
     if (cmd_number(call, "number", 1, INT32_MAX, &limit))
         return CMD_USAGE;
-    if (!call->json)
-        add_columns(best);
-    if (call->json && many)
-        json_begin_array(&best->out);
-    int r = find_best(best, store, limit, err);
-    if (r < 0)
-        return cmd_fail(call, CMD_FAILED, err);
-    if (call->json && many)
-        json_end_array(&best->out);
-    if (call->json)
-        output_line(&best->json);
-    else
-        table_print(&best->table, stdout, call->colour, terminal_width());
-    return CMD_OK;
+    int r = find_best(best, err);
+    if (r == 0 && call->json)
+        r = print_json(best, (size_t)limit, given || several, err);
+    else if (r == 0)
+        print_table(best, (size_t)limit);
+    return r < 0 ? cmd_fail(call, CMD_FAILED, err) : CMD_OK;
 }
 
 static int run(struct cmd_call *call)
@@ -141,10 +201,12 @@ static int run(struct cmd_call *call)
     best.out = (struct json_out)JSON_OUT(&best.json);
     if (store_open_read(call->home, &store, &err) < 0)
         return cmd_fail(call, CMD_FAILED, &err);
+    best.store = store;
     if (target_find(store, call->args[0], FIND_EXPERIMENT, &target, &err) < 0)
         code = cmd_fail(call, CMD_FAILED, &err);
     else
-        code = print_best(&best, store, &err);
+        code = print_best(&best, &err);
+    ranking_release(&best.ranking);
     table_release(&best.table);
     str_release(&best.json);
     target_release(&target);
@@ -155,8 +217,13 @@ const struct cmd cmd_best = {
     .name = "best",
     .args = "EXPERIMENT",
     .help = "the best trials of an experiment",
-    .details = "Completed trials, best value of the objective first. With --json the best one as "
-               "an object; with -n N an array.",
+    .details =
+        "Completed trials, best value of the objective first. Where the search has a model of the "
+        "results, the setting that it takes for the best comes first, a lucky run does not: its "
+        "mean is given with a 95 % interval, beside the value that was observed. With several "
+        "objectives: the trials that no other one beats in all of them (the Pareto front). What "
+        "breaks a constraint is left out.\n\n"
+        "With --json the best one as an object; with -n N, or several objectives, an array.",
     .min_args = 1,
     .max_args = 1,
     .options = options,

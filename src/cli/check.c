@@ -33,9 +33,14 @@ static int check_parts(const struct spec *spec, struct err *err)
 {
     autofree(metrics_rules) struct metrics_rules *rules = NULL;
     autofree(search) struct search *search = NULL;
+    struct problem problem = {.space = &spec->space,
+                              .trials = spec->trials,
+                              .seed = spec->seed,
+                              .n_objectives = 1 + spec->others.len,
+                              .n_constraints = spec->constraints.len};
     int r = metrics_rules_new(spec, &rules, err);
     if (r >= 0)
-        r = search_new(spec->algorithm, &spec->space, spec->trials, spec->seed, &search, err);
+        r = search_new(spec->algorithm, &problem, &search, err);
     return r;
 }
 

@@ -18,6 +18,10 @@ static int copy_row(const struct trial_row *row, void *arg)
 
     *to = *row;
     to->trial.point = row->ndim ? xmemdup(row->trial.point, row->ndim * sizeof(double)) : NULL;
+    to->trial.why = copy_text(row->trial.why);
+    to->trial.verdict = copy_text(row->trial.verdict);
+    to->trial.extra =
+        row->trial.n_extra ? xmemdup(row->trial.extra, row->trial.n_extra * sizeof(double)) : NULL;
     to->params_json = copy_text(row->params_json);
     to->note = copy_text(row->note);
     to->tags.at = NULL;

@@ -46,6 +46,17 @@ static void put_marks(struct json_out *out, bool starred, const char *note, char
     json_put_text(out, "note", note);
 }
 
+/* Why it was made and ended, where that is kept: {"why":"model","by":"bayes",…}. */
+static void put_reasons(struct json_out *out, const struct trial *trial)
+{
+    autofree(mem) char *of =
+        xasprintf("%lld.%lld", (long long)trial->experiment, (long long)trial->repeat_of);
+
+    json_put_text(out, "repeat_of", trial->repeat_of ? of : NULL);
+    json_put_raw(out, "why", trial->why ? trial->why : "null");
+    json_put_raw(out, "verdict", trial->verdict ? trial->verdict : "null");
+}
+
 void output_trial(struct json_out *out, const char *name, const struct trial_row *row, bool more)
 {
     const struct trial *trial = &row->trial;
@@ -69,6 +80,7 @@ void output_trial(struct json_out *out, const char *name, const struct trial_row
     json_put_time(out, "started", trial->started_us);
     json_put_time(out, "ended", trial->ended_us);
     put_marks(out, row->starred, row->note, row->tags.at, row->tags.len);
+    put_reasons(out, trial);
     if (!more)
         json_end_object(out);
 }

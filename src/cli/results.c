@@ -27,8 +27,8 @@ static bool keeps_constraints(const struct spec *spec, const struct trial *trial
     for (size_t i = 0; i < spec->constraints.len; i++) {
         const struct constraint *constraint = &spec->constraints.at[i];
         double x = extra_at(trial, spec->others.len + i);
-        if (constraint->at_least ? x < constraint->bound : x > constraint->bound)
-            return false;
+        if (!(constraint->at_least ? x >= constraint->bound : x <= constraint->bound))
+            return false; /* what is not known is not kept */
     }
     return true;
 }

@@ -14,7 +14,7 @@ struct outcome {
     enum reason reason;
     const double *point;  /* space.n doubles, of the list's arena */
     const double *values; /* an objective each, in their own goals; NaN: none */
-    bool kept;            /* every constraint that is known */
+    bool kept;            /* it keeps every constraint */
     int64_t repeat_of, seen, told;
     int64_t last_step, run_us;
     int64_t attempts;

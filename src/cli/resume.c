@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * resume.c — hone resume: go on with an experiment that was interrupted or whose engine died.
+ * resume.c — hone resume: go on with an experiment that was interrupted or whose engine died, or
+ * with one that is finished and is given more trials.
  */
 #include "cli/checkout.h"
 #include "cli/detach.h"
 #include "cli/find.h"
 #include "cli/follow.h"
+#include "cli/import.h"
 #include "cli/output.h"
 
 #include <errno.h>
 
 static const struct cmd_option options[] = {
     {"detach", 'd', NULL, "go on in the background and return"},
+    {"trials", 0, "+N|N", "so many trials more, or in all; a finished experiment goes on, too"},
     {NULL, 0, NULL, NULL},
 };
 
 struct pick {
     int64_t id;
+    bool any; /* --trials: a finished one will do */
 };
 
 /* Without a name: the newest one that is not finished. */
 static int pick_unfinished(const struct experiment_row *row, void *arg)
 {
     struct pick *pick = arg;
-    if (row->experiment.state != EXPERIMENT_RUNNING &&
+    if (!pick->any && row->experiment.state != EXPERIMENT_RUNNING &&
         row->experiment.state != EXPERIMENT_INTERRUPTED)
         return 0;
     pick->id = row->experiment.id;
@@ -33,7 +37,7 @@ static int pick_unfinished(const struct experiment_row *row, void *arg)
 /* The words that name it: "last", "fashion", "7". Free them. */
 static int find_ref(struct cmd_call *call, struct store *store, char **ret, struct err *err)
 {
-    struct pick pick = {0};
+    struct pick pick = {.any = cmd_value(call, "trials") != NULL};
 
     if (call->n_args) {
         *ret = xstrdup(call->args[0]);
@@ -62,13 +66,40 @@ static int find_one(struct cmd_call *call, int64_t *ret_id, struct err *err)
         return r;
     r = target_find(store, ref, FIND_EXPERIMENT, &target, err);
     *ret_id = target.experiment.experiment.id;
-    if (r >= 0 && target.experiment.experiment.state != EXPERIMENT_FINISHED)
+    if (r >= 0 && spec_has_no_program(&target.spec))
+        r = err_set(err, ENOENT,
+                    "experiment %lld was imported without a command: there is nothing to run; "
+                    "'knowledge: %s' in a spec learns from it",
+                    (long long)*ret_id, target.spec.name);
+    if (r >= 0 &&
+        (target.experiment.experiment.state != EXPERIMENT_FINISHED || cmd_value(call, "trials")))
         r = checkout_restore(call->home, target.experiment.experiment.code, &target.spec, err);
     target_release(&target);
     return r;
 }
 
-static int resume_and_follow(struct cmd_call *call, int64_t id, struct detach *detach)
+/* "+50": so many more, "150": so many in all. 0, or CMD_USAGE after having said what is wrong. */
+static int read_trials(const struct cmd_call *call, struct extension *ret)
+{
+    const char *text = cmd_value(call, "trials");
+    char *end = NULL;
+
+    *ret = (struct extension){0};
+    if (!text)
+        return 0;
+    errno = 0;
+    long long n = *text >= '+' ? strtoll(text, &end, 10) : 0;
+    if (errno || n < 1 || n > 1000000000 || *end)
+        return cmd_usage(call, "--trials wants +N for so many more, or N in all, not '%s'", text);
+    if (*text == '+')
+        ret->add = n;
+    else
+        ret->total = n;
+    return 0;
+}
+
+static int resume_and_follow(struct cmd_call *call, int64_t id, const struct extension *extension,
+                             struct detach *detach)
 {
     struct follow_options how = {.quiet = detach != NULL};
     struct follow *follow = NULL;
@@ -77,7 +108,9 @@ static int resume_and_follow(struct cmd_call *call, int64_t id, struct detach *d
 
     if (code)
         return code;
-    int r = session_resume(follow_session(follow), id, &err);
+    struct session *session = follow_session(follow);
+    int r = extension->add || extension->total ? session_extend(session, id, extension, &err)
+                                               : session_resume(session, id, &err);
     if (r < 0) {
         follow_close(follow);
         return cmd_fail(call, r == -EINVAL ? CMD_USAGE : CMD_FAILED, &err);
@@ -90,17 +123,20 @@ static int resume_and_follow(struct cmd_call *call, int64_t id, struct detach *d
 static int run(struct cmd_call *call)
 {
     autorelease(err) struct err err = ERR_INIT;
+    struct extension extension;
     struct detach detach;
     int64_t id = 0;
-    int code = 0;
+    int code = read_trials(call, &extension);
 
+    if (code)
+        return code;
     if (find_one(call, &id, &err) < 0)
         return cmd_fail(call, CMD_FAILED, &err);
     if (!cmd_flag(call, "detach"))
-        return resume_and_follow(call, id, NULL);
+        return resume_and_follow(call, id, &extension, NULL);
     if (detach_fork(call, &detach, &code))
         return code;
-    return resume_and_follow(call, id, &detach);
+    return resume_and_follow(call, id, &extension, &detach);
 }
 
 const struct cmd cmd_resume = {
@@ -109,7 +145,10 @@ const struct cmd cmd_resume = {
     .help = "go on with an interrupted experiment; what still runs is adopted",
     .details = "Trials that still run under their keepers are adopted, those that do not are "
                "started again (from their newest checkpoint if they wrote one), nothing runs "
-               "twice. Without a name: the newest experiment that is not finished.",
+               "twice. Without a name: the newest experiment that is not finished.\n\n"
+               "--trials +50 gives it fifty trials more than it was to have, --trials 150 so many "
+               "in all; then a finished or stopped experiment goes on as well, and its search "
+               "knows all that was found.",
     .min_args = 0,
     .max_args = 1,
     .options = options,

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/shell.h"
 #include "cli/mattered.h"
+#include "cli/ranking.h"
 #include "cli/show.h"
 
 #include <math.h>
@@ -52,32 +53,43 @@ static void show_counts(const struct show *show)
 
 static void show_objective(const struct show *show)
 {
-    const struct objective *objective = &show->target->spec.objective;
-    autorelease(str) struct str text = STR_INIT;
+    const struct spec *spec = &show->target->spec;
 
-    if (!objective->metric)
-        return;
-    str_addf(&text, "%s %s", objective->goal == GOAL_MAXIMIZE ? "maximize" : "minimize",
-             objective->metric);
-    if (!isnan(objective->target)) {
-        str_add(&text, " until ");
-        str_add_number(&text, objective->target);
+    for (size_t i = 0; spec->objective.metric && i <= spec->others.len; i++) {
+        const struct objective *objective = objective_at(spec, i);
+        autorelease(str) struct str text = STR_INIT;
+        str_addf(&text, "%s %s", objective->goal == GOAL_MAXIMIZE ? "maximize" : "minimize",
+                 objective->metric);
+        if (!isnan(objective->target)) {
+            str_add(&text, " until ");
+            str_add_number(&text, objective->target);
+        }
+        show_line(show, i ? "" : "objective", PLAIN, "%s", text.s);
     }
-    show_line(show, "objective", PLAIN, "%s", text.s);
+    vec_foreach (constraint, &spec->constraints)
+        show_line(show, "constraint", PLAIN, "%s %s %.6g", constraint->metric,
+                  constraint->at_least ? ">=" : "<=", constraint->bound);
 }
 
-static int on_first(const struct trial_row *row, void *arg)
+static void show_first(const struct show *show, const struct ranking *ranking)
 {
-    const struct show *show = arg;
-    autorelease(str) struct str words = STR_INIT, value = STR_INIT;
+    const struct outcome *row = ranking_at(ranking, 0);
+    autorelease(str) struct str words = STR_INIT, value = STR_INIT, model = STR_INIT;
 
-    space_words(&show->target->spec.space, row->trial.point, &words);
-    str_add_number(&value, row->trial.value);
-    show_line(show, "best", GREEN, "%s in trial %lld.%lld", value.s,
-              (long long)row->trial.experiment, (long long)row->trial.number);
+    ranking_words(ranking, show->target, &model);
+    if (ranking->results.n_objectives > 1) {
+        show_line(show, "best", GREEN, "%s", model.s);
+        return;
+    }
+    space_words(&show->target->spec.space, row->point, &words);
+    str_add_number(&value, row->values[0]);
+    if (model.len)
+        show_line(show, "best", GREEN, "%s", model.s + strlen("best "));
+    else
+        show_line(show, "best", GREEN, "%s in trial %lld.%lld", value.s,
+                  (long long)show->target->experiment.experiment.id, (long long)row->number);
     if (words.len)
         show_line(show, "", PLAIN, "%s", words.s);
-    return 1;
 }
 
 static void show_command(const struct show *show)
@@ -94,11 +106,10 @@ static void show_command(const struct show *show)
         show_line(show, "folder", PLAIN, "%s", spec->dir);
 }
 
-static void show_head_lines(const struct show *show)
+static void show_head_lines(const struct show *show, const struct ranking *ranking)
 {
     const struct experiment_row *row = &show->target->experiment;
     const struct experiment *e = &row->experiment;
-    struct trial_query first = {.experiment = e->id, .number = row->best_trial, .limit = 1};
 
     show_line(show, "experiment", BOLD, "%lld %s", (long long)e->id, e->name);
     if (show->target->spec.description)
@@ -109,8 +120,8 @@ static void show_head_lines(const struct show *show)
                   (long long)e->rerun_of_trial);
     show_counts(show);
     show_objective(show);
-    if (show->target->spec.objective.metric && row->best_trial)
-        store_trials(show->store, &first, on_first, (void *)show, NULL);
+    if (ranking->order.len)
+        show_first(show, ranking);
     show_command(show);
     show_times(show, e->created_us, e->ended_us, e->run_us);
     if (e->code)
@@ -121,42 +132,31 @@ static void show_head_lines(const struct show *show)
 
 /* ---- trials ---- */
 
-struct best_table {
-    const struct space *space;
-    struct table table;
-};
-
-static int on_best(const struct trial_row *row, void *arg)
-{
-    struct best_table *best = arg;
-    autorelease(str) struct str words = STR_INIT;
-
-    space_words(best->space, row->trial.point, &words);
-    table_addf(&best->table, PLAIN, "%lld.%lld", (long long)row->trial.experiment,
-               (long long)row->trial.number);
-    table_number(&best->table, PLAIN, row->trial.value);
-    table_add(&best->table, PLAIN, words.s);
-    return 0;
-}
-
-static void show_best(const struct show *show)
+static void show_best(const struct show *show, const struct ranking *ranking)
 {
     const struct spec *spec = &show->target->spec;
-    struct best_table best = {.space = &spec->space};
-    struct trial_query query = {.experiment = show->target->experiment.experiment.id,
-                                .order = ORDER_BEST,
-                                .goal = spec->objective.goal,
-                                .limit = BEST_SHOWN};
+    size_t n = ranking->results.n_objectives;
+    struct table table = TABLE_INIT;
 
-    if (!spec->objective.metric || show->target->experiment.counts[TRIAL_COMPLETED] < 2)
+    if (!ranking->order.len || show->target->experiment.counts[TRIAL_COMPLETED] < 2)
         return;
-    table_column(&best.table, "trial", COLUMN_RIGHT);
-    table_column(&best.table, spec->objective.metric, COLUMN_RIGHT);
-    table_column(&best.table, "parameters", COLUMN_SHRINK);
-    store_trials(show->store, &query, on_best, &best, NULL);
-    show_head(show, "best trials");
-    table_print(&best.table, stdout, show->call->colour, terminal_width());
-    table_release(&best.table);
+    table_column(&table, "trial", COLUMN_RIGHT);
+    for (size_t k = 0; k < n; k++)
+        table_column(&table, objective_at(spec, k)->metric, COLUMN_RIGHT);
+    table_column(&table, "parameters", COLUMN_SHRINK);
+    for (size_t i = 0; i < ranking->order.len && i < BEST_SHOWN; i++) {
+        const struct outcome *row = ranking_at(ranking, i);
+        autorelease(str) struct str words = STR_INIT;
+        space_words(&spec->space, row->point, &words);
+        table_addf(&table, PLAIN, "%lld.%lld", (long long)show->target->experiment.experiment.id,
+                   (long long)row->number);
+        for (size_t k = 0; k < n; k++)
+            table_number(&table, PLAIN, row->values[k]);
+        table_add(&table, PLAIN, words.s);
+    }
+    show_head(show, n > 1 ? "Pareto front" : "best trials");
+    table_print(&table, stdout, show->call->colour, terminal_width());
+    table_release(&table);
 }
 
 struct failures {
@@ -196,14 +196,18 @@ static void show_failures(const struct show *show)
 void show_experiment(const struct show *show)
 {
     const struct experiment *e = &show->target->experiment.experiment;
+    struct ranking ranking = {0};
 
-    show_head_lines(show);
+    if (show->target->spec.objective.metric)
+        ranking_load(show->store, show->target, &ranking, NULL);
+    show_head_lines(show, &ranking);
     if (e->error && strchr(e->error, '\n')) {
         show_head(show, "error");
         show_block(e->error);
     }
     show_failures(show);
-    show_best(show);
+    show_best(show, &ranking);
+    ranking_release(&ranking);
     mattered_print(show->store, show->target, show->call->colour);
     show_environment(show);
     show_events(show);

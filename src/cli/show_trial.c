@@ -5,6 +5,7 @@
  * one wants to see, so they come right after the state.
  */
 #include "base/clock.h"
+#include "cli/reasons.h"
 #include "cli/show.h"
 #include "cli/sparkline.h"
 #include "series/series.h"
@@ -203,6 +204,44 @@ static void show_value(const struct show *show)
     show_line(show, metric, BOLD, "%s", text.s);
 }
 
+struct teachers {
+    struct str names; /* "experiment 4" */
+    size_t n;
+};
+
+/* The experiments that taught the search. */
+static int on_event(int64_t id, int64_t time_us, int64_t trial, const char *json, void *arg)
+{
+    struct teachers *teachers = arg;
+    autofree(json) json_t *event = NULL;
+    (void)id, (void)time_us, (void)trial;
+
+    if (json_parse(json, strlen(json), &event, NULL) < 0 ||
+        !str_eq(json_get_text(event, "event", ""), "knowledge"))
+        return 0;
+    const json_t *from = json_object_get(event, "from");
+    for (size_t i = 0; i < json_array_size(from); i++)
+        str_addf(&teachers->names, "%s%lld", teachers->n++ ? ", " : "experiment ",
+                 (long long)json_integer_value(json_array_get(from, i)));
+    return 1;
+}
+
+/* Why there is such a trial, and why it ended early. */
+static void show_reasons(const struct show *show)
+{
+    const struct trial *trial = &show->target->trial.trial;
+    struct teachers teachers = {.names = STR_INIT};
+    autorelease(str) struct str made = STR_INIT, ended = STR_INIT;
+
+    if (trial->why && strstr(trial->why, "known"))
+        store_events(show->store, trial->experiment, 0, 16, on_event, &teachers, NULL);
+    if (reason_made(trial, teachers.n ? teachers.names.s : NULL, &made))
+        show_line(show, "why", PLAIN, "%s", made.s);
+    if (reason_ended(trial, &ended))
+        show_line(show, made.len ? "" : "why", PLAIN, "%s", ended.s);
+    str_release(&teachers.names);
+}
+
 void show_trial(const struct show *show)
 {
     const struct trial_row *row = &show->target->trial;
@@ -214,6 +253,7 @@ void show_trial(const struct show *show)
     show_line(show, "state", trial_colour(trial->state), "%s%s%s", trial_state_name(trial->state),
               trial->reason ? ": " : "", trial->reason ? reason_help(trial->reason) : "");
     show_value(show);
+    show_reasons(show);
     show_times(show, trial->started_us, trial->ended_us, trial->run_us);
     show_marks(show, row->starred, row->note, row->tags.at, row->tags.len);
     show_error(show);

@@ -4,9 +4,9 @@
  */
 #include "cli/summary.h"
 #include "base/clock.h"
-#include "cli/find.h"
 #include "cli/mattered.h"
 #include "cli/output.h"
+#include "cli/ranking.h"
 #include "cli/table.h"
 
 #include <errno.h>
@@ -19,44 +19,52 @@ struct summary_print {
     struct store *store;
     struct target *target;
     struct table table;
-    size_t shown;
 };
 
-static int add_best(const struct trial_row *row, void *arg)
+static void add_best(struct summary_print *print, const struct ranking *ranking, size_t i)
 {
-    struct summary_print *print = arg;
+    const struct outcome *row = ranking_at(ranking, i);
+    bool alone = ranking->results.n_objectives == 1;
     autorelease(str) struct str words = STR_INIT, time = STR_INIT;
 
-    space_words(&print->target->spec.space, row->trial.point, &words);
-    str_add_duration(&time, row->trial.run_us);
-    table_addf(&print->table, BOLD, "%lld.%lld", (long long)row->trial.experiment,
-               (long long)row->trial.number);
-    table_number(&print->table, print->shown == 0 ? GREEN : PLAIN, row->trial.value);
+    space_words(&print->target->spec.space, row->point, &words);
+    str_add_duration(&time, row->run_us);
+    table_addf(&print->table, BOLD, "%lld.%lld", (long long)print->target->experiment.experiment.id,
+               (long long)row->number);
+    for (size_t k = 0; k < ranking->results.n_objectives; k++)
+        table_number(&print->table, alone && i == 0 ? GREEN : PLAIN, row->values[k]);
     table_add(&print->table, PLAIN, time.s);
     table_add(&print->table, PLAIN, words.s);
-    print->shown++;
-    return 0;
+}
+
+static void print_table(struct summary_print *print, const struct ranking *ranking)
+{
+    autorelease(str) struct str words = STR_INIT;
+    bool alone = ranking->results.n_objectives == 1;
+
+    table_column(&print->table, "trial", COLUMN_RIGHT);
+    for (size_t k = 0; k < ranking->results.n_objectives; k++)
+        table_column(&print->table, objective_at(&print->target->spec, k)->metric, COLUMN_RIGHT);
+    table_column(&print->table, "time", COLUMN_RIGHT);
+    table_column(&print->table, "parameters", COLUMN_SHRINK);
+    for (size_t i = 0; i < ranking->order.len && i < BEST_SHOWN; i++)
+        add_best(print, ranking, i);
+    ranking_words(ranking, print->target, &words);
+    if (words.len)
+        printf("  %s\n", words.s);
+    printf("\n%s\n", alone ? "best trials" : "Pareto front");
+    table_print(&print->table, stdout, print->call->colour, terminal_width());
 }
 
 static void print_best(struct summary_print *print)
 {
-    const struct spec *spec = &print->target->spec;
-    struct trial_query query = {.experiment = print->target->experiment.experiment.id,
-                                .order = ORDER_BEST,
-                                .goal = spec->objective.goal,
-                                .limit = BEST_SHOWN};
+    struct ranking ranking;
 
-    if (!spec->objective.metric)
+    if (!print->target->spec.objective.metric)
         return;
-    table_column(&print->table, "trial", COLUMN_RIGHT);
-    table_column(&print->table, spec->objective.metric, COLUMN_RIGHT);
-    table_column(&print->table, "time", COLUMN_RIGHT);
-    table_column(&print->table, "parameters", COLUMN_SHRINK);
-    store_trials(print->store, &query, add_best, print, NULL);
-    if (!print->shown)
-        return;
-    printf("\nbest trials\n");
-    table_print(&print->table, stdout, print->call->colour, terminal_width());
+    if (ranking_load(print->store, print->target, &ranking, NULL) == 0 && ranking.order.len)
+        print_table(print, &ranking);
+    ranking_release(&ranking);
 }
 
 static void print_head(const struct json_t *final)

@@ -118,12 +118,30 @@ static bool notice(const json_t *event, struct str *to)
     return true;
 }
 
+/* The search begins with what others found. */
+static bool knowledge(const json_t *event, struct str *to)
+{
+    const json_t *from = json_object_get(event, "from"),
+                 *results = json_object_get(event, "results");
+    size_t n = json_array_size(from);
+    int64_t total = 0;
+
+    for (size_t i = 0; i < n; i++)
+        total += json_integer_value(json_array_get(results, i));
+    str_addf(to, "learning from %lld results of experiment%s ", (long long)total,
+             n == 1 ? "" : "s");
+    for (size_t i = 0; i < n; i++)
+        str_addf(to, "%s%lld", i ? ", " : "",
+                 (long long)json_integer_value(json_array_get(from, i)));
+    return n > 0;
+}
+
 static const struct {
     const char *event;
     bool (*format)(const json_t *event, struct str *to);
 } formats[] = {
     {"started", started},   {"trial_ended", trial_ended}, {"trial_retry", trial_retry},
-    {"finished", finished}, {"notice", notice},
+    {"finished", finished}, {"notice", notice},           {"knowledge", knowledge},
 };
 
 bool view_event_may_cut(const json_t *event)
