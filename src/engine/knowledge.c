@@ -254,26 +254,35 @@ struct survey {
     VEC(struct candidate) found;
 };
 
+static bool has_enough(const struct experiment_row *row)
+{
+    enum experiment_state state = row->experiment.state;
+    return (state == EXPERIMENT_FINISHED || state == EXPERIMENT_STOPPED ||
+            state == EXPERIMENT_INTERRUPTED) &&
+           row->counts[TRIAL_COMPLETED] >= RESULTS_MIN;
+}
+
+/* How alike they are; 0: not enough. The same program counts for more. */
+static double likeness(const struct spec *mine, const char *spec_json)
+{
+    autorelease(spec) struct spec other;
+
+    spec_init(&other);
+    if (parse_stored(spec_json, &other, NULL) < 0 || !same_objective(mine, &other))
+        return 0;
+    double share = overlap(&mine->space, &other.space);
+    return share < OVERLAP_LEAST ? 0 : share + same_program(mine, &other);
+}
+
 static int consider(const struct experiment_row *row, void *arg)
 {
     struct survey *survey = arg;
-    const struct experiment *experiment = &row->experiment;
-    enum experiment_state state = experiment->state;
-    autorelease(spec) struct spec other;
 
-    if ((state != EXPERIMENT_FINISHED && state != EXPERIMENT_STOPPED &&
-         state != EXPERIMENT_INTERRUPTED) ||
-        row->counts[TRIAL_COMPLETED] < RESULTS_MIN)
+    if (!has_enough(row))
         return 0;
-    spec_init(&other);
-    if (parse_stored(experiment->spec_json, &other, NULL) < 0 ||
-        !same_objective(&survey->run->spec, &other))
-        return 0;
-    double share = overlap(&survey->run->spec.space, &other.space);
-    if (share < OVERLAP_LEAST)
-        return 0;
-    double score = share + same_program(&survey->run->spec, &other);
-    vec_push(&survey->found, ((struct candidate){experiment->id, score}));
+    double score = likeness(&survey->run->spec, row->experiment.spec_json);
+    if (score > 0)
+        vec_push(&survey->found, ((struct candidate){row->experiment.id, score}));
     return 0;
 }
 

@@ -415,7 +415,8 @@ static void submit(struct world *world)
 
     spec_init(&spec);
     if (spec_parse(world->spec, strlen(world->spec), "sim", "/", NULL, &spec, NULL, &err) < 0 ||
-        engine_submit(world->engine, &submission, world_now(world), &world->experiment, &err) < 0)
+        engine_submit(world->engine, world->store, &submission, world_now(world),
+                      &world->experiment, &err) < 0)
         FAIL(world, "%s", err_text(&err));
     spec_release(&spec);
     engine_when_committed(world->engine, acknowledge, world);
