@@ -69,7 +69,7 @@ $(B)/libhone-client.a: $(B)/sdk/c/hone.o
 SEARCH_SRC := $(filter $(addprefix src/,$(addsuffix /%,base linalg model surrogate spec search lib)),$(LIB_SRC))
 $(B)/libhone-search.so: $(SEARCH_SRC:%.c=$(B)/%.pic.o) src/lib/exports.map
 	$(CC) $(LDFLAGS) -shared -Wl,-soname,libhone-search.so -Wl,--version-script=src/lib/exports.map \
-	    -Wl,-z,defs -Wl,--gc-sections -o $@ $(filter %.o,$^) $(shell pkg-config --libs libfyaml jansson) -lm -lpthread -ldl
+	    -Wl,-z,defs -Wl,-Bsymbolic -Wl,--gc-sections -o $@ $(filter %.o,$^) $(shell pkg-config --libs libfyaml jansson) -lm -lpthread -ldl
 
 $(B)/%.pic.o: %.c | $(SETUP)/build
 	@mkdir -p $(@D)

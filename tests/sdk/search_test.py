@@ -318,6 +318,13 @@ def another_library_is_refused():
     assert "is not of this version" in done.stdout, done
 
 
+def only_its_own_names_are_visible():
+    done = subprocess.run(["nm", "-D", "--defined-only", os.environ["HONE_SEARCH_LIB"]],
+                          capture_output=True, text=True, check=True)
+    names = [line.split()[-1] for line in done.stdout.splitlines()]
+    assert len(names) > 15 and all(name.startswith("hone_search_") for name in names), names
+
+
 def hone_itself_stays_light():
     done = python("import sys, hone; assert 'ctypes' not in sys.modules and 'json' not in sys.modules\n"
                   "assert hone.search.Search and callable(hone.optimize) and callable(hone.optimize)")
@@ -372,6 +379,7 @@ TESTS = [
     an_interrupt_ends_it,
     a_missing_library_is_said_in_one_sentence,
     another_library_is_refused,
+    only_its_own_names_are_visible,
     hone_itself_stays_light,
     it_is_found_where_it_is_installed,
 ]
