@@ -16,13 +16,16 @@
 
 static void check_trial(struct run *run, const struct trial *trial)
 {
-    size_t live = 0, waiting = 0;
+    size_t live = 0, waiting = 0, parked = 0;
 
     vec_foreach (l, &run->live)
         live += (*l)->attempt.trial == trial->number;
     vec_foreach (w, &run->waiting)
         waiting += w->trial == trial->number;
-    HOLDS(live == (trial->state == TRIAL_RUNNING));
+    vec_foreach (curve, &run->parked)
+        parked += curve->trial == trial->number;
+    HOLDS(live + parked == (trial->state == TRIAL_RUNNING || trial->state == TRIAL_PAUSED));
+    HOLDS(!parked || trial->state == TRIAL_PAUSED);
     HOLDS(waiting == (trial->state == TRIAL_QUEUED));
     HOLDS(space_contains(&run->spec.space, trial->point));
     HOLDS(trial->retries <= run->spec.retries);
@@ -71,7 +74,7 @@ static void check_run(struct run *run)
     }
     HOLDS(memcmp(counts, run->counts, sizeof(counts)) == 0);
     HOLDS((int64_t)run->trials.len <= run->budget);
-    HOLDS(!run->spec.parallel || (int64_t)run->live.len <= run->spec.parallel);
+    HOLDS(!run->spec.parallel || run->counts[TRIAL_RUNNING] <= run->spec.parallel);
     HOLDS(run->experiment.state == EXPERIMENT_RUNNING || run->closing);
     HOLDS(!run->best || run_trial(run, run->best)->state == TRIAL_COMPLETED);
     HOLDS(!run->best || trial_feasible(run, run_trial(run, run->best)));
@@ -84,6 +87,13 @@ static void check_run(struct run *run)
         HOLDS(attempt->number == run_trial(run, attempt->trial)->attempts);
         HOLDS(map_find(&run->engine->live, (uint64_t)attempt->id) == *live);
         HOLDS(attempt->id < run->engine->next_attempt);
+        /* Who stands still has given its cpus back; a turn is asked for where the other is wanted.
+         */
+        const struct trial *trial = run_trial(run, attempt->trial);
+        HOLDS(!(*live)->paused || trial->state == TRIAL_PAUSED);
+        HOLDS(!(*live)->paused || (*live)->grant.demand.cpus == 0);
+        HOLDS((*live)->asked != REASON_NONE || attempt->state == ATTEMPT_STARTING ||
+              !turn_paused((*live)->turn) || trial->state == TRIAL_PAUSED);
     }
 }
 

@@ -73,16 +73,11 @@ void engine_free(struct engine *engine)
     free(engine);
 }
 
-void curve_release(struct curve_data *curve)
-{
-    vec_release(&curve->steps);
-    vec_release(&curve->values);
-}
-
 void live_free(struct live *live)
 {
     attempt_release(&live->attempt);
     curve_release(&live->curve);
+    curve_release(&live->before);
     vec_foreach (summary, &live->summaries)
         summary_release(summary);
     vec_release(&live->summaries);
@@ -97,6 +92,9 @@ void run_free(struct run *run)
         trial_release(trial);
     vec_foreach (curve, &run->finished_curves)
         curve_release(curve);
+    vec_foreach (curve, &run->parked)
+        curve_release(curve);
+    vec_release(&run->parked);
     vec_release(&run->live);
     vec_release(&run->trials);
     vec_release(&run->waiting);
@@ -286,6 +284,10 @@ static void effect_apply(struct engine *engine, const struct effect *effect)
         command.kind = COMMAND_STOP;
         command.grace_us = live->run->spec.grace_us;
         break;
+    case EFFECT_TURN:
+        command.kind = turn_paused(effect->turn) ? COMMAND_PAUSE : COMMAND_RESUME;
+        command.turn = effect->turn;
+        break;
     default:
         command.kind = COMMAND_CONTROL;
         command.control_json = effect->text;
@@ -310,6 +312,8 @@ void engine_on_event(struct engine *engine, const struct agent_event *event, str
     live->heard_mono_us = now.mono_us;
     switch (event->kind) {
     case EVENT_STARTED:
+    case EVENT_PAUSED:
+    case EVENT_RESUMED:
         on_started(live, event, now);
         break;
     case EVENT_SAMPLES:
@@ -317,9 +321,6 @@ void engine_on_event(struct engine *engine, const struct agent_event *event, str
         break;
     case EVENT_ENDED:
         on_ended(live, event, now);
-        break;
-    case EVENT_PAUSED:
-    case EVENT_RESUMED:
         break;
     }
 }

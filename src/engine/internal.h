@@ -12,6 +12,7 @@
 #ifndef HONE_ENGINE_INTERNAL_H
 #define HONE_ENGINE_INTERNAL_H
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/map.h"
 #include "engine/engine.h"
@@ -24,13 +25,17 @@
 #define SAVE_START_US     (US_PER_S / 5)  /* a start is saved alone after this */
 #define COUNT_TIME_US     (10 * US_PER_S) /* a kill forgets at most this much of limits.time */
 #define CURVE_MAX         4096            /* points of the objective kept a trial */
-#define CURVES_MAX        200             /* finished curves kept for early stopping */
+#define CURVES_MAX        200             /* curves of completed, and of stopped trials kept */
+#define CURVE_KEPT        256             /* points of the curves that rules look at */
 #define HOPELESS_FAILURES 20              /* so many failures and nothing else: give up */
 
-/* The objective over the steps of one trial, as the goal says (not turned around). */
+/* The objective over the steps of one trial, as the goal says (kept ones are turned around). */
 struct curve_data {
+    int64_t trial;
     VEC(int64_t) steps;
     VEC(double) values;
+    struct curve_data *others; /* of the further objectives, n_others; NULL: there are none */
+    size_t n_others;
 };
 
 /* An attempt whose keeper may exist. */
@@ -39,6 +44,7 @@ struct live {
     struct attempt attempt;
     struct grant grant;
     struct curve_data curve;
+    struct curve_data before; /* what earlier attempts told, where this one goes on from */
     VEC(struct summary) summaries;
     int64_t samples_seen;
     int64_t started_mono_us;
@@ -48,11 +54,16 @@ struct live {
     int64_t term_at_us;  /* mono: when a request through the control page has had its time */
     int64_t start_step;  /* of the checkpoint it began from; -1: none */
     int64_t judged_step; /* what an earlier engine saw of it is not judged again */
-    enum reason asked;   /* why it is to end; REASON_NONE: it is not */
-    bool killing;        /* asked to end at once */
-    bool term_sent;      /* the keeper was asked, not only the control page */
-    bool sdk;            /* it has answered a generation: it looks at its control page */
-    bool obeyed;         /* it has answered after it was asked to end */
+    int64_t turn;      /* of pausing: the newest that was asked for or has happened; odd: paused */
+    int64_t paused_us; /* in pauses that are over */
+    int64_t still_mono_us; /* paused: since when */
+    int64_t taken_mono_us; /* when this engine began to look after it */
+    uint64_t used_bytes;   /* paused: memory that it holds; 0: unknown */
+    enum reason asked;     /* why it is to end; REASON_NONE: it is not */
+    bool killing;          /* asked to end at once */
+    bool term_sent;        /* the keeper was asked, not only the control page */
+    bool sdk;              /* it has answered a generation: it looks at its control page */
+    bool obeyed;           /* it has answered after it was asked to end */
     bool reached_target;
     bool launched;   /* its START or ADOPT was sent by this engine */
     bool curve_grew; /* since it was judged */
@@ -61,6 +72,8 @@ struct live {
     bool start_unsaved; /* its row still says `starting` */
     bool cannot_start;  /* its program is missing or not executable: so are the others */
     bool adopted;
+    bool turn_awaited; /* a turn was sent and is not answered */
+    bool paused;       /* its agent says that nothing of it runs; its cpus are given back */
 };
 
 struct waiting {
@@ -108,7 +121,9 @@ struct run {
     VEC(struct trial) trials;    /* of experiment 0: was removed, only its number is taken */
     VEC(struct waiting) waiting;
     VEC(struct live *) live;
-    VEC(struct curve_data) finished_curves; /* of completed trials, for `stop`; minimised */
+    VEC(struct curve_data) finished_curves; /* of completed and pruned trials; minimised */
+    VEC(struct curve_data)
+    parked; /* of paused trials without an attempt: checkpointed; minimised */
     int64_t counts[TRIAL_STATES];
     int64_t best;          /* trial number; 0: none; as the search sees it */
     int64_t record;        /* the one with the best value that keeps the constraints; 0: none */
@@ -132,6 +147,7 @@ enum effect_kind {
     EFFECT_ADOPT,
     EFFECT_STOP,
     EFFECT_CONTROL,
+    EFFECT_TURN,
     EFFECT_EVENT,
     EFFECT_CALL
 };
@@ -139,6 +155,7 @@ struct effect {
     enum effect_kind kind;
     int64_t id;            /* attempt; EVENT: experiment */
     bool kill;             /* STOP */
+    int64_t turn;          /* TURN: of pausing */
     char *text;            /* CONTROL, EVENT: JSON; owned */
     void (*fn)(void *arg); /* CALL */
     void *arg;
@@ -170,7 +187,6 @@ void engine_effect(struct engine *engine, struct effect effect);
 void engine_event(struct run *run, int64_t trial, struct str *json, struct now now);
 void run_free(struct run *run);
 void live_free(struct live *live);
-void curve_release(struct curve_data *curve);
 /* Change a trial's state and the counts; asserts that the change is lawful. */
 void trial_become(struct run *run, struct trial *trial, enum trial_state state, enum reason reason);
 void run_save_trial(struct run *run, const struct trial *trial, bool with_params);
@@ -242,6 +258,59 @@ void live_save(struct live *live, struct now now);
 /* on_started.c, on_ended.c */
 void on_started(struct live *live, const struct agent_event *event, struct now now);
 void on_ended(struct live *live, const struct agent_event *event, struct now now);
+
+/* curves.c: the objectives over the steps, for early stopping. */
+void curve_release(struct curve_data *curve);
+/* Keeps at most CURVE_MAX points. Steps rise: a repeated one takes the place of what was there. */
+void curve_add(struct curve_data *curve, int64_t step, double value);
+/* Nothing of this attempt is known: only what was before it. */
+void curve_begin(struct live *live);
+/* Read what earlier attempts of the trial told. */
+void curve_load_before(struct live *live);
+/* Note a finite sample of a further objective. */
+void curve_note_other(struct live *live, const struct agent_sample *sample);
+/* A trial has ended, or goes without an attempt: rules still look at its curve, which is taken. */
 void run_keep_curve(struct run *run, struct curve_data *curve);
+void run_park_curve(struct run *run, struct curve_data *curve);
+/* Read back those of finished trials; and of paused ones that have no attempt. */
+void curves_load(struct run *run);
+void curves_load_parked(struct run *run);
+
+/* judge.c: the rule over all curves. */
+struct view {
+    struct stop_view base;
+    VEC(struct stop_trial) trials;
+    struct arena arena;
+};
+void view_init(struct view *view, struct run *run);
+void view_release(struct view *view);
+/* The curve has grown: let the rule judge it, then end it, pause it or let it go on. */
+void live_judge(struct live *live, struct now now);
+
+/* pause.c */
+void pause_begin(struct live *live, struct now now);
+/* The paused trial that is to have the next free slot; 0: none. */
+int64_t pause_next(struct run *run);
+/* What it would take of the machine. */
+struct demand pause_demand(struct run *run, int64_t trial);
+/* Let it go on: it has an attempt that stands still. */
+void pause_resume(struct run *run, struct trial *trial, struct now now);
+/* Attempts that hold cpus. */
+int64_t run_busy(const struct run *run);
+/* After what could start has started: too much memory is held, a slot waits for what paused trials
+ * hold, or nothing will ever wake them. */
+void pause_settle(struct run *run, struct now now);
+/* It is to end: wake it where it must act by itself. */
+void pause_wake(struct live *live, struct now now);
+/* Its attempt has ended: it is not paused any more. */
+void pause_ended(struct live *live);
+/* Its attempt has ended with a checkpoint, to make room: it stays paused without one. */
+void pause_park(struct live *live, struct trial *trial, struct now now);
+/* It gets an attempt again. */
+void pause_unpark(struct run *run, int64_t trial);
+/* The agent says which turn has happened (STARTED, PAUSED, RESUMED). */
+void on_turn(struct live *live, const struct agent_event *event, struct now now);
+/* How long it has run, without pauses. */
+int64_t live_elapsed_us(const struct live *live, struct now now);
 
 #endif

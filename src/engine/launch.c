@@ -237,8 +237,11 @@ void launch_send(struct live *live, enum agent_command_kind kind)
     checkpoint = checkpoint_newest(checkpoints, &step);
     if (!checkpoint)
         forget_figures(live, kind);
-    if (!live->launched) /* said again later, it has begun already */
+    if (!live->launched) { /* said again later, it has begun already */
         live->start_step = checkpoint ? step : -1;
+        if (checkpoint)
+            curve_load_before(live);
+    }
     live->launched = true;
     send_launch(live, kind, &launch, checkpoint);
 }

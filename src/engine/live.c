@@ -33,7 +33,8 @@ static void put_live(struct json_out *out, const struct live *live, struct now n
 {
     struct run *run = live->run;
     const struct trial *trial = run_trial(run, live->attempt.trial);
-    int64_t elapsed_us = MAX(0, now.mono_us - live->started_mono_us);
+    int64_t elapsed_us = live_elapsed_us(live, now);
+    bool paused = trial->state == TRIAL_PAUSED;
     autorelease(str) struct str words = STR_INIT;
     autofree(mem) char *id =
         xasprintf("%lld.%lld", (long long)trial->experiment, (long long)trial->number);
@@ -51,8 +52,10 @@ static void put_live(struct json_out *out, const struct live *live, struct now n
     put_curve(out, &live->curve);
     json_put_int(out, "elapsed_us", elapsed_us);
     /* Longer than the others took: nobody knows. */
-    put_us(out, "left_us", run->mean_run_us > elapsed_us ? run->mean_run_us - elapsed_us : -1);
+    put_us(out, "left_us",
+           !paused && run->mean_run_us > elapsed_us ? run->mean_run_us - elapsed_us : -1);
     json_put_int(out, "attempt", live->attempt.number);
+    json_put_bool(out, "paused", paused);
     json_put_bool(out, "stopping", live->asked != REASON_NONE);
     json_end_object(out);
 }
@@ -73,8 +76,9 @@ static int64_t run_eta_us(const struct run *run, struct now now)
     int64_t left = run_total(run) - (int64_t)run->trials.len + (int64_t)run->waiting.len;
     int64_t work_us = (int64_t)MIN((double)left * (double)run->mean_run_us, 1e18);
     vec_foreach (live, &run->live)
-        work_us += MAX(0, run->mean_run_us - (now.mono_us - (*live)->started_mono_us));
-    return work_us / MAX(1, (int64_t)run->live.len);
+        if (!(*live)->paused)
+            work_us += MAX(0, run->mean_run_us - live_elapsed_us(*live, now));
+    return work_us / MAX(1, run_busy(run));
 }
 
 static void put_counts(struct json_out *out, const struct run *run)

@@ -9,7 +9,6 @@
  */
 #include "base/log.h"
 #include "engine/internal.h"
-#include "series/series.h"
 #include "spec/parse.h"
 
 #include <errno.h>
@@ -107,33 +106,6 @@ static int load_attempt(const struct attempt *row, void *arg)
     return 0;
 }
 
-static void load_curves(struct run *run)
-{
-    const char *metric = run->spec.objective.metric;
-    size_t n = run->trials.len, read = 0;
-
-    if (!run->stop || !metric)
-        return;
-    for (size_t i = n; i-- > 0 && read < CURVES_MAX;) {
-        struct series_set set = {0};
-        struct curve_data curve = {0};
-        if (run->trials.at[i].state != TRIAL_COMPLETED)
-            continue;
-        if (series_read(run->engine->home, &run->spec, &run->trials.at[i], metric, &set, NULL) ==
-                0 &&
-            set.series.len)
-            vec_foreach (point, &set.series.at[0].points)
-                if (isfinite(point->value)) {
-                    vec_push(&curve.steps, point->step);
-                    vec_push(&curve.values, point->value);
-                }
-        run_keep_curve(run, &curve);
-        curve_release(&curve);
-        series_set_release(&set);
-        read++;
-    }
-}
-
 static int load_rows(struct run *run, struct store *store, struct now now, struct err *err)
 {
     struct trial_query query = {.experiment = run->experiment.id, .bare = true};
@@ -146,8 +118,10 @@ static int load_rows(struct run *run, struct store *store, struct now now, struc
         r = ask_load(run, err);
     if (r < 0)
         return r;
-    load_curves(run);
+    curves_load(run);
     r = store_attempts(store, run->experiment.id, 0, true, load_attempt, &context, err);
+    if (r >= 0)
+        curves_load_parked(run);
     return r == -EBADMSG ? err_set(err, EBADMSG, "its attempts do not fit its trials") : r;
 }
 

@@ -29,7 +29,7 @@ static struct outcome judge(const struct live *live, const struct trial *trial,
         .retries_allowed = spec->retries,
         .code_listed = ending->reason == REASON_EXIT && code_listed(spec, ending->exit_status),
     };
-    if (ending->exit_status == EXIT_CHECKPOINTED)
+    if (ending->exit_status == EXIT_CHECKPOINTED || live->asked == REASON_CHECKPOINT)
         facts.new_checkpoint = launch_new_checkpoint(live);
     return outcome_of(&facts);
 }
@@ -100,20 +100,6 @@ static void close_attempt(struct live *live, const struct agent_event *event,
     txn_put_attempt(live->run->engine->tick->txn, attempt);
 }
 
-void run_keep_curve(struct run *run, struct curve_data *curve)
-{
-    if (!run->stop || !curve->steps.len)
-        return;
-    vec_foreach (value, &curve->values)
-        *value *= run_sign(run);
-    if (run->finished_curves.len >= CURVES_MAX) {
-        curve_release(&run->finished_curves.at[0]);
-        vec_remove(&run->finished_curves, 0);
-    }
-    vec_push(&run->finished_curves, *curve);
-    *curve = (struct curve_data){0};
-}
-
 static void announce(struct run *run, const struct trial *trial, const struct attempt *attempt,
                      bool best, struct now now)
 {
@@ -174,8 +160,9 @@ static void finish_trial(struct live *live, struct trial *trial, struct outcome 
     if (trial->state == TRIAL_COMPLETED) {
         int64_t n = run->counts[TRIAL_COMPLETED];
         run->mean_run_us += (trial->run_us - run->mean_run_us) / n;
-        run_keep_curve(run, &live->curve);
     }
+    if (trial->state == TRIAL_COMPLETED || trial->reason == REASON_PRUNED)
+        run_keep_curve(run, &live->curve);
     ask_tell(run, trial);
     announce(run, trial, &live->attempt, run_consider_best(run, trial), now);
     give_up_if_hopeless(live, trial);
@@ -224,11 +211,14 @@ void on_ended(struct live *live, const struct agent_event *event, struct now now
     struct trial *trial = run_trial(run, live->attempt.trial);
     struct outcome outcome = judge(live, trial, &event->ending);
 
+    pause_ended(live);
     live->cannot_start = event->ending.reason == REASON_SPAWN && !event->ending.transient;
     close_attempt(live, event, outcome);
     trial->run_us += event->ending.run_us;
     if (outcome.verdict == VERDICT_REQUEUE || outcome.verdict == VERDICT_RETRY)
         requeue_trial(live, trial, outcome, now);
+    else if (outcome.verdict == VERDICT_PARK)
+        pause_park(live, trial, now);
     else
         finish_trial(live, trial, outcome, now);
     live_save(live, now);

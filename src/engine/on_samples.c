@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * on_samples.c — numbers that a trial reported: its summary, its objective, and the rules that may
- * end it: diverged, target reached, early stopping.
+ * on_samples.c — numbers that a trial reported: its summary, its objective, and what may end it:
+ * diverged, target reached; early stopping is in judge.c.
  */
 #include "engine/internal.h"
 
@@ -45,25 +45,6 @@ static void summarise(struct live *live, const struct agent_sample *sample)
     summary->max = isnan(summary->max) ? sample->value : MAX(summary->max, sample->value);
 }
 
-/* Keeps at most CURVE_MAX points: when full, every other one goes. Steps rise: a repeated step
- * (it went back to a checkpoint) takes the place of what was there. */
-static void curve_add(struct curve_data *curve, int64_t step, double value)
-{
-    while (curve->steps.len && *vec_last(&curve->steps) >= step) {
-        curve->steps.len--;
-        curve->values.len--;
-    }
-    if (curve->steps.len >= CURVE_MAX) {
-        for (size_t i = 0; i < CURVE_MAX / 2; i++) {
-            curve->steps.at[i] = curve->steps.at[2 * i];
-            curve->values.at[i] = curve->values.at[2 * i];
-        }
-        curve->steps.len = curve->values.len = CURVE_MAX / 2;
-    }
-    vec_push(&curve->steps, step);
-    vec_push(&curve->values, value);
-}
-
 bool metric_diverges(const struct run *run, const char *metric)
 {
     if (run->spec.objective.metric && str_eq(metric, run->spec.objective.metric))
@@ -72,44 +53,6 @@ bool metric_diverges(const struct run *run, const char *metric)
         if (str_eq(*name, metric))
             return true;
     return false;
-}
-
-/* Judged by the newest point alone, once for all that came together: a trial that is read again
- * by another engine would else be stopped for what it was long ago. */
-static bool should_prune(struct live *live)
-{
-    const struct run *run = live->run;
-    size_t n = live->curve.steps.len, m = run->finished_curves.len;
-
-    if (!run->stop || !n || !live->curve_grew ||
-        *vec_last(&live->curve.steps) <= live->judged_step)
-        return false;
-    live->curve_grew = false;
-    autofree(mem) double *mine = xmalloc(n * sizeof(*mine));
-    autofree(mem) struct stop_trial *trials = xcalloc(m + 1, sizeof(*trials));
-    for (size_t i = 0; i < n; i++)
-        mine[i] = live->curve.values.at[i] * run_sign(run);
-    for (size_t i = 0; i < m; i++)
-        trials[i] = (struct stop_trial){.number = (int64_t)i + 1,
-                                        .state = CURVE_COMPLETED,
-                                        .curve = {run->finished_curves.at[i].steps.at,
-                                                  run->finished_curves.at[i].values.at,
-                                                  run->finished_curves.at[i].steps.len},
-                                        .prior_mean = NAN,
-                                        .prior_deviation = NAN};
-    trials[m] = (struct stop_trial){.number = (int64_t)m + 1,
-                                    .state = CURVE_RUNNING,
-                                    .curve = {live->curve.steps.at, mine, n},
-                                    .prior_mean = NAN,
-                                    .prior_deviation = NAN};
-    struct stop_view view = {.settings = &run->spec.stop,
-                             .trials = trials,
-                             .n = m + 1,
-                             .trials_left = -1,
-                             .seed = run->spec.seed};
-    struct stop_verdict verdict;
-    run->stop->judge(&view, m, &verdict);
-    return verdict.action == STOP_END;
 }
 
 static void reach_target(struct live *live, struct now now)
@@ -136,6 +79,7 @@ static void on_objective(struct live *live, const struct agent_sample *sample, s
     if (!isfinite(sample->value))
         return; /* the caller marks it diverged */
     live->objective_seen = true;
+    live->curve.trial = trial->number;
     curve_add(&live->curve, known_step(sample->step), sample->value);
     if (isnan(trial->best) || objective_better(objective, sample->value, trial->best))
         trial->best = sample->value;
@@ -168,6 +112,7 @@ static void on_sample(struct live *live, const struct agent_sample *sample, stru
     else if (trial->last_step < sample->step)
         trial->last_step = sample->step;
     trial_note_extra(run, trial, sample->metric, sample->value);
+    curve_note_other(live, sample);
     if (!isfinite(sample->value) && metric_diverges(run, sample->metric))
         live_ask(live, REASON_DIVERGED, false, now);
     live->dirty = true;
@@ -179,7 +124,7 @@ static void forget_samples(struct live *live)
     vec_foreach (summary, &live->summaries)
         summary_release(summary);
     live->summaries.len = 0;
-    live->curve.steps.len = live->curve.values.len = 0;
+    curve_begin(live);
     live->samples_seen = 0;
 }
 
@@ -196,8 +141,7 @@ void on_samples(struct live *live, const struct agent_event *event, struct now n
     for (size_t i = skip; i < event->n_samples; i++)
         on_sample(live, &event->samples[i], now);
     live->samples_seen = MAX(live->samples_seen, event->first_sample + (int64_t)event->n_samples);
-    if (live->asked == REASON_NONE && should_prune(live))
-        live_ask(live, REASON_PRUNED, false, now);
+    live_judge(live, now);
 }
 
 void live_save(struct live *live, struct now now)

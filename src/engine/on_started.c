@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * on_started.c — a keeper of an attempt was seen.
+ * on_started.c — a keeper of an attempt was seen: it has begun, it was adopted, it was paused or
+ * goes on.
  *
  * Nothing leaves because of it, so its row need not be synced at once: it goes with the next
  * transaction, which for a short trial is the one of its end. An engine that dies before finds
@@ -10,13 +11,16 @@
 
 void on_started(struct live *live, const struct agent_event *event, struct now now)
 {
-    if (!live->term_sent)
+    on_turn(live, event, now);
+    if (!live->term_sent && !live->turn_awaited)
         live->sent_mono_us = 0;
     if (live->attempt.state != ATTEMPT_STARTING)
         return;
     live->attempt.state = ATTEMPT_RUNNING;
-    live->attempt.pid = (int)event->pid;
-    live->attempt.started_us = event->time_us;
-    live->started_mono_us = now.mono_us - MAX(0, now.wall_us - event->time_us);
+    if (event->kind == EVENT_STARTED) {
+        live->attempt.pid = (int)event->pid;
+        live->attempt.started_us = event->time_us;
+        live->started_mono_us = now.mono_us - MAX(0, now.wall_us - event->time_us);
+    }
     live->start_unsaved = true;
 }

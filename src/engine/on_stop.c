@@ -56,10 +56,12 @@ void live_ask(struct live *live, enum reason why, bool kill, struct now now)
     live->killing = kill;
     if (first)
         send_control(live);
-    if (kill || !live->sdk)
-        send_stop(live, now);
-    else
-        live->term_at_us = now.mono_us + live->run->spec.grace_us;
+    if (kill || !live->sdk) {
+        send_stop(live, now); /* ends a pause too */
+        return;
+    }
+    live->term_at_us = now.mono_us + live->run->spec.grace_us;
+    pause_wake(live, now);
 }
 
 /* Commands and answers may get lost between machines: what is not answered is said again. */
@@ -77,6 +79,10 @@ void live_timers(struct live *live, struct now now)
             engine_effect(engine, (struct effect){.kind = EFFECT_STOP,
                                                   .id = live->attempt.id,
                                                   .kill = live->killing});
+        else if (live->turn_awaited)
+            engine_effect(
+                engine,
+                (struct effect){.kind = EFFECT_TURN, .id = live->attempt.id, .turn = live->turn});
         else
             engine_effect(engine, (struct effect){.kind = EFFECT_ADOPT, .id = live->attempt.id});
     }

@@ -25,6 +25,12 @@ static struct outcome after_asking(const struct attempt_facts *facts)
         if (by_itself && facts->has_value)
             return (struct outcome){VERDICT_COMPLETED, REASON_NONE};
         return (struct outcome){VERDICT_REQUEUE, REASON_INTERRUPTED};
+    case REASON_CHECKPOINT: /* paused trials hold too much: this one was to save itself and end */
+        if (by_itself && facts->has_value)
+            return (struct outcome){VERDICT_COMPLETED, REASON_NONE};
+        if (facts->new_checkpoint)
+            return (struct outcome){VERDICT_PARK, REASON_CHECKPOINT};
+        return (struct outcome){VERDICT_STOPPED, REASON_PRUNED};
     case REASON_DIVERGED:
         return (struct outcome){VERDICT_FAILED, REASON_DIVERGED};
     case REASON_TARGET:

@@ -27,6 +27,7 @@ enum verdict {
     VERDICT_FAILED,
     VERDICT_REQUEUE, /* at once, not counted as a retry */
     VERDICT_RETRY,   /* after back-off, counted */
+    VERDICT_PARK,    /* stays paused, without an attempt: it has a checkpoint */
 };
 struct outcome {
     enum verdict verdict;

@@ -55,13 +55,14 @@ static size_t ready_waiting(const struct run *run)
     return n;
 }
 
-static int64_t run_wants(const struct run *run)
+/* `paused`: one of them may go on. */
+static int64_t run_wants(const struct run *run, bool paused)
 {
     if (run->closing)
         return 0;
-    int64_t ready = (int64_t)ready_waiting(run);
+    int64_t ready = (int64_t)ready_waiting(run) + paused;
     int64_t fresh = run->exhausted ? 0 : run->budget - (int64_t)run->trials.len;
-    int64_t room = run->spec.parallel ? run->spec.parallel - (int64_t)run->live.len : INT64_MAX / 2;
+    int64_t room = run->spec.parallel ? run->spec.parallel - run_busy(run) : INT64_MAX / 2;
     return MAX(0, MIN(room, ready + MIN(fresh, INT64_MAX / 4)));
 }
 
@@ -83,9 +84,14 @@ struct trial *run_add_trial(struct run *run, double *point, struct now now)
     return vec_last(&run->trials);
 }
 
-/* Number of a trial to start: one that waits, or a new point. 0 if there is none just now. */
+/* Number of a trial to start: a paused one that deserves it, one that waits, or a new point. 0 if
+ * there is none just now. */
 static int64_t next_trial(struct run *run, struct now now)
 {
+    int64_t paused = pause_next(run);
+
+    if (paused)
+        return paused;
     for (size_t i = 0; i < run->waiting.len; i++)
         if (run->waiting.at[i].not_before_us == 0) {
             int64_t number = run->waiting.at[i].trial;
@@ -104,6 +110,7 @@ struct live *live_new(struct run *run, const struct attempt *attempt, struct now
     live->attempt = *attempt;
     live->start_step = -1;
     live->judged_step = STEP_NONE;
+    live->taken_mono_us = now.mono_us;
     live->started_mono_us = live->heard_mono_us = live->saved_mono_us = now.mono_us;
     vec_push(&run->live, live);
     map_put(&run->engine->live, (uint64_t)attempt->id, live);
@@ -166,11 +173,33 @@ static void close_if_too_large(struct run *run)
     struct demand demand = run_demand(run);
     autorelease(err) struct err err = ERR_INIT;
 
-    if (run_wants(run) == 0 || machine_can(&run->engine->machine, &demand, &err) == 0)
+    if (run_wants(run, false) == 0 || machine_can(&run->engine->machine, &demand, &err) == 0)
         return;
     run_close(run, EXPERIMENT_INTERRUPTED, REASON_INTERRUPTED);
     free(run->experiment.error);
     run->experiment.error = xstrdup(err_text(&err));
+}
+
+static struct claim claim_of(struct run *run)
+{
+    int64_t paused = pause_next(run);
+
+    return (struct claim){
+        .experiment = run->experiment.id,
+        .demand = paused ? pause_demand(run, paused) : run_demand(run),
+        .running = run_busy(run),
+        .wanted = run_wants(run, paused != 0),
+    };
+}
+
+static void start_trial(struct run *run, struct trial *trial, struct now now)
+{
+    if (trial->state == TRIAL_PAUSED && run_live_of(run, trial->number)) {
+        pause_resume(run, trial, now);
+        return;
+    }
+    pause_unpark(run, trial->number);
+    start_attempt(run, trial, now);
 }
 
 static void start_what_fits(struct engine *engine, struct now now)
@@ -180,12 +209,7 @@ static void start_what_fits(struct engine *engine, struct now now)
     ptrdiff_t i;
 
     for (size_t k = 0; k < n; k++)
-        claims[k] = (struct claim){
-            .experiment = engine->runs.at[k]->experiment.id,
-            .demand = run_demand(engine->runs.at[k]),
-            .running = (int64_t)engine->runs.at[k]->live.len,
-            .wanted = run_wants(engine->runs.at[k]),
-        };
+        claims[k] = claim_of(engine->runs.at[k]);
     while ((i = sched_next(&engine->machine, claims, n)) >= 0) {
         struct run *run = engine->runs.at[i];
         int64_t number = next_trial(run, now);
@@ -193,15 +217,15 @@ static void start_what_fits(struct engine *engine, struct now now)
             claims[i].wanted = 0;
             continue;
         }
-        start_attempt(run, run_trial(run, number), now);
-        claims[i].running++;
-        claims[i].wanted--;
+        start_trial(run, run_trial(run, number), now);
+        claims[i] = claim_of(run);
     }
 }
 
 static bool run_is_over(struct run *run)
 {
-    bool all_run = !run->waiting.len && (run->exhausted || (int64_t)run->trials.len >= run->budget);
+    bool all_run = !run->waiting.len && !run->parked.len &&
+                   (run->exhausted || (int64_t)run->trials.len >= run->budget);
     return !run->live.len && (run->closing || all_run) && ask_settled(run);
 }
 
@@ -311,6 +335,8 @@ void plan(struct engine *engine, struct now now)
         close_if_too_large(*run);
     }
     start_what_fits(engine, now);
+    vec_foreach (run, &engine->runs)
+        pause_settle(*run, now);
     for (size_t i = 0; i < engine->runs.len;)
         if (run_is_over(engine->runs.at[i])) {
             end_run(engine->runs.at[i], now);

@@ -26,7 +26,7 @@ struct stop_trial {
     double prior_mean, prior_deviation; /* of its final value by the search's model, before it
                                            began; NaN: none */
     int64_t judged; /* last step of its curve when it was judged before; 0: not said (then the
-                       curve has grown by one value) */
+                       curve has grown by one value); INT64_MIN: never */
     const struct curve *others; /* further objectives, n_others of them; NULL with one objective */
 };
 

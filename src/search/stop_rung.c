@@ -111,7 +111,7 @@ static bool among_best(const struct ladder *ladder, const struct stop_view *view
 /* The step up to which it was judged before: rungs at or below it are behind it. */
 static int64_t judged_before(const struct stop_trial *trial)
 {
-    if (trial->judged > 0)
+    if (trial->judged != 0)
         return trial->judged;
     return trial->curve.n > 1 ? trial->curve.steps[trial->curve.n - 2] : INT64_MIN;
 }

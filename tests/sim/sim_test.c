@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+static int64_t pauses, resumes; /* over all seeds */
+
 static uint64_t number_from(const char *variable, uint64_t otherwise)
 {
     const char *text = getenv(variable);
@@ -60,21 +62,39 @@ static struct faults random_faults(struct rng *rng)
     };
 }
 
+/* Those that pause, and such that let everybody run; of the machine's memory paused ones may hold
+ * all, little or nothing. */
+static const char *random_rule(struct rng *rng)
+{
+    static const char *const rules[] = {
+        "\"none\"",
+        "\"median\"",
+        "\"curve\"",
+        "\"asha\"",
+        "{\"asha\":{\"eta\":2,\"min\":1}}",
+        "{\"asha\":{\"eta\":2,\"pause\":false}}",
+        "{\"asha\":{\"eta\":3,\"min\":2}},\"paused_memory\":\"5%\"",
+        "{\"hyperband\":{\"eta\":2,\"max\":20}},\"paused_memory\":\"90%\"",
+    };
+    return rules[rng_below(rng, ARRAY_LEN(rules))];
+}
+
 static void run_seed(uint64_t seed)
 {
     struct rng rng;
     rng_init(&rng, seed, 0);
     int64_t trials = 1 + (int64_t)rng_below(&rng, 24);
+    double kind = rng_unit(&rng);
+    const char *algorithm = kind < 0.05 ? "bayes" : kind < 0.55 ? "random" : "sobol";
     autofree(mem) char *spec = xasprintf(
         "{\"name\":\"sim\",\"command\":[\"true\"],\"code\":\"none\","
         "\"params\":{\"x\":{\"min\":0.0,\"max\":1.0},\"n\":[1,2,3]},"
         "\"objective\":{\"metric\":\"loss\"%s},"
-        "\"search\":{\"algorithm\":\"%s\",\"trials\":%lld,\"seed\":%llu,\"stop\":\"%s\"%s},"
+        "\"search\":{\"algorithm\":\"%s\",\"trials\":%lld,\"seed\":%llu,\"stop\":%s%s},"
         "\"limits\":{\"retries\":%d,\"grace\":\"5s\"%s}}",
-        rng_chance(&rng, 0.2) ? ",\"target\":0.02" : "", rng_chance(&rng, 0.5) ? "random" : "sobol",
-        (long long)trials, (unsigned long long)seed, rng_chance(&rng, 0.3) ? "median" : "none",
-        rng_chance(&rng, 0.5) ? ",\"parallel\":3" : "", (int)rng_below(&rng, 4),
-        rng_chance(&rng, 0.1) ? ",\"time\":\"120s\"" : "");
+        rng_chance(&rng, 0.2) ? ",\"target\":0.02" : "", algorithm, (long long)trials,
+        (unsigned long long)seed, random_rule(&rng), rng_chance(&rng, 0.5) ? ",\"parallel\":3" : "",
+        (int)rng_below(&rng, 4), rng_chance(&rng, 0.1) ? ",\"time\":\"120s\"" : "");
     struct faults faults = random_faults(&rng);
     struct world *world = world_new(seed, spec, (double)(1 + rng_below(&rng, 6)), &faults);
     struct verdicts verdicts = {.world = world};
@@ -91,6 +111,7 @@ static void run_seed(uint64_t seed)
     assert_true(verdicts.rows <= trials);
     if (row.experiment.state == EXPERIMENT_FINISHED && row.experiment.reason == REASON_NONE)
         assert_int_equal(verdicts.rows, trials);
+    world_turns(world, &pauses, &resumes);
     experiment_row_release(&row);
     world_free(world);
 }
@@ -106,6 +127,9 @@ TEST(every_experiment_ends_with_each_trial_run_once_whatever_dies)
     }
     for (uint64_t seed = 1; seed <= n; seed++)
         run_seed(seed);
+    if (n >= 100) /* else the rules that pause may not have been among them */
+        assert_true(pauses > 0 && resumes > 0);
+    print_message("# %lld pauses, %lld resumed\n", (long long)pauses, (long long)resumes);
 }
 
 TEST(the_same_seed_gives_the_same_run)

@@ -26,11 +26,18 @@ struct process {
     bool coming;          /* its keeper has been started, but does not hold the lock yet */
     bool stop_left;       /* a stop was left in the state file for it to find */
     bool alive, recorded; /* recorded: an exit record was written */
-    bool sdk, obeyed;     /* obeyed: it broke off at the engine's word */
+    bool sdk, asked;      /* asked: the control page says that it is to end */
+    bool unwanted;        /* the engine has decided that it ends */
+    bool obeyed;          /* obeyed: it broke off at the engine's word */
+    int64_t turn;         /* of pausing: odd while it stands still */
+    int64_t still_us;     /* since when */
+    int64_t paused_us;    /* in pauses that are over */
+    int64_t step_left_us, end_left_us; /* when it goes on */
+    uint64_t pace;                     /* counts turns: what was due before one does not happen */
     struct ending ending;
     struct agent_sample samples[SAMPLES_MAX];
     size_t n_samples;
-    int64_t started_us;
+    int64_t started_us, step_at_us, end_at_us;
 };
 
 enum happening {
@@ -47,6 +54,7 @@ enum happening {
     CLOCK_JUMPS,
     USER_INTERRUPTS,
     USER_STOPS,
+    SEARCH_DONE,
 };
 
 struct event {
@@ -58,6 +66,8 @@ struct event {
     enum agent_command_kind command;
     bool kill;
     int64_t trial;
+    int64_t turn;
+    uint64_t pace;
     struct agent_event report; /* samples copied by the process */
     struct agent_sample sample_copy[SAMPLES_MAX];
 };
@@ -75,6 +85,7 @@ struct world {
     struct engine *engine; /* NULL while it is dead */
     uint64_t life;
     struct tick *in_flight;
+    struct search_job *job; /* with a worker */
     int64_t wake_at_us;
     struct map processes; /* attempt → struct process */
     int64_t experiment;   /* acknowledged */
@@ -84,6 +95,7 @@ struct world {
     double cpus;      /* what the machine had at first */
     int *successes;
     size_t n_successes;
+    int64_t pauses, resumes;
 };
 
 static struct now world_now(const struct world *world)
@@ -170,6 +182,10 @@ static void send_command(const struct agent_command *command, void *arg)
     message->attempt = command->attempt;
     message->command = command->kind;
     message->kill = command->kill;
+    message->turn = command->turn;
+    struct process *process = map_find(&world->processes, (uint64_t)command->attempt);
+    if (process && (command->kind == COMMAND_CONTROL || command->kind == COMMAND_STOP))
+        process->unwanted = true;
     if (command->launch)
         for (char *const *p = command->launch->envp; p && *p; p++)
             if (str_starts(*p, "HONE_TRIAL="))
@@ -186,6 +202,10 @@ static struct event *report(struct world *world, const struct process *process,
                                            .attempt = process->attempt,
                                            .time_us = world->now_us + world->wall_offset_us,
                                            .pid = 1000 + (pid_t)process->attempt,
+                                           .turn = process->turn,
+                                           .paused_us = process->paused_us,
+                                           .turn_us = process->still_us + world->wall_offset_us,
+                                           .used_bytes = 1u << 28,
                                            .ending = process->ending};
     return message;
 }
@@ -203,6 +223,12 @@ static void report_samples(struct world *world, const struct process *process, s
 
 /* ---- programs and keepers ---- */
 
+static int64_t run_us(const struct world *world, const struct process *process)
+{
+    int64_t us = world->now_us - process->started_us - process->paused_us;
+    return turn_paused(process->turn) ? us - (world->now_us - process->still_us) : us;
+}
+
 static void end_process(struct world *world, struct process *process, enum reason reason,
                         int status, int signal)
 {
@@ -213,7 +239,7 @@ static void end_process(struct world *world, struct process *process, enum reaso
     process->ending = (struct ending){.reason = reason,
                                       .exit_status = status,
                                       .signal = signal,
-                                      .run_us = world->now_us - process->started_us};
+                                      .run_us = run_us(world, process)};
     if (reason == REASON_NONE && status == 0 && !process->obeyed &&
         (size_t)process->trial < world->n_successes)
         world->successes[process->trial]++;
@@ -240,11 +266,22 @@ static void check_processes(struct world *world)
         if (map_find(&trials, (uint64_t)process->trial))
             FAIL(world, "trial %lld runs twice at once", (long long)process->trial);
         map_put(&trials, (uint64_t)process->trial, process);
-        alive++;
+        /* One that is woken to end needs no cpus of its own. */
+        alive += !turn_paused(process->turn) && !(process->turn && process->unwanted);
     }
     if ((double)alive > world->cpus)
         FAIL(world, "%zu programs on %g cpus", alive, world->cpus);
     map_release(&trials);
+}
+
+/* What is due for it, at its present pace. */
+static void keep_pace(struct world *world, struct process *process)
+{
+    struct event *step = push(world, PROCESS_STEPS, process->step_at_us - world->now_us);
+    struct event *end = push(world, PROCESS_ENDS, process->end_at_us - world->now_us);
+
+    step->attempt = end->attempt = process->attempt;
+    step->pace = end->pace = process->pace;
 }
 
 static void start_process(struct world *world, int64_t attempt, int64_t trial)
@@ -282,8 +319,9 @@ static void come_up(struct world *world, struct process *process)
     }
     check_processes(world);
     deliver(world, report(world, process, EVENT_STARTED, between(world, 100, 20000)));
-    push(world, PROCESS_STEPS, between(world, 100000, 3000000))->attempt = attempt;
-    push(world, PROCESS_ENDS, between(world, 500000, 60000000))->attempt = attempt;
+    process->step_at_us = world->now_us + between(world, 100000, 3000000);
+    process->end_at_us = world->now_us + between(world, 500000, 60000000);
+    keep_pace(world, process);
     if (happens(world, world->faults.keeper_dies))
         push(world, KEEPER_DIES, between(world, 0, 60000000))->attempt = attempt;
 }
@@ -292,11 +330,16 @@ static void step_process(struct world *world, struct process *process)
 {
     if (!process->alive || process->n_samples >= SAMPLES_MAX - 2)
         return;
+    if (turn_paused(process->turn))
+        FAIL(world, "trial %lld steps while it is paused", (long long)process->trial);
     double value = happens(world, world->faults.diverges) ? NAN : rng_unit(&world->rng);
     process->samples[process->n_samples++] = (struct agent_sample){
         "loss", value, (int64_t)process->n_samples, world->now_us + world->wall_offset_us};
     report_samples(world, process, process->n_samples - 1, between(world, 100, 20000));
-    push(world, PROCESS_STEPS, between(world, 100000, 3000000))->attempt = process->attempt;
+    process->step_at_us = world->now_us + between(world, 100000, 3000000);
+    struct event *next = push(world, PROCESS_STEPS, process->step_at_us - world->now_us);
+    next->attempt = process->attempt;
+    next->pace = process->pace;
 }
 
 static void finish_process(struct world *world, struct process *process)
@@ -318,6 +361,12 @@ static void finish_process(struct world *world, struct process *process)
 
 /* ---- the agent: it knows only what the processes' records tell ---- */
 
+static void tell_turn(struct world *world, const struct process *process)
+{
+    enum agent_event_kind kind = turn_paused(process->turn) ? EVENT_PAUSED : EVENT_RESUMED;
+    deliver(world, report(world, process, kind, between(world, 100, 20000)));
+}
+
 static void agent_reports(struct world *world, const struct process *process)
 {
     if (process->recorded) {
@@ -327,16 +376,52 @@ static void agent_reports(struct world *world, const struct process *process)
     deliver(world, report(world, process, EVENT_STARTED, between(world, 100, 20000)));
     if (process->n_samples)
         report_samples(world, process, 0, between(world, 100, 20000));
+    if (process->turn)
+        tell_turn(world, process);
 }
 
 static void obey_control(struct world *world, struct process *process)
 {
-    if (!process->alive || !process->sdk || process->obeyed)
+    process->asked = true;
+    if (!process->alive || !process->sdk || process->obeyed || turn_paused(process->turn))
         return;
     process->obeyed = true;
     process->samples[process->n_samples++] =
         (struct agent_sample){METRIC_GENERATION, 4, STEP_NONE, 0};
     report_samples(world, process, process->n_samples - 1, between(world, 100, 20000));
+}
+
+/* The keeper holds it or lets it go. Nothing that is due happens meanwhile. */
+static void take_turn(struct world *world, struct process *process, int64_t turn)
+{
+    bool was = turn_paused(process->turn);
+
+    process->turn = turn;
+    if (was == turn_paused(turn))
+        return;
+    process->pace++;
+    world->pauses += !was;
+    world->resumes += was;
+    if (was) {
+        int64_t us = world->now_us - process->still_us;
+        process->paused_us += us;
+        process->step_at_us += us;
+        process->end_at_us += us;
+        keep_pace(world, process);
+        check_processes(world);
+        if (process->asked)
+            obey_control(world, process);
+    }
+    process->still_us = world->now_us;
+}
+
+static void on_turn(struct world *world, struct process *process, int64_t turn)
+{
+    if (!process->alive)
+        return;
+    if (turn > process->turn)
+        take_turn(world, process, turn);
+    tell_turn(world, process);
 }
 
 static void on_command(struct world *world, const struct event *event)
@@ -366,12 +451,15 @@ static void on_command(struct world *world, const struct event *event)
     case COMMAND_STOP:
         if (process->alive) {
             end_process(world, process, REASON_CANCELLED, -1, 15);
-            process->ending.run_us = world->now_us - process->started_us;
         }
         tell_end(world, process);
         break;
     case COMMAND_CONTROL:
         obey_control(world, process);
+        break;
+    case COMMAND_PAUSE:
+    case COMMAND_RESUME:
+        on_turn(world, process, event->turn);
         break;
     }
 }
@@ -461,10 +549,30 @@ static void take_down(struct world *world)
             store_apply(world->store, tick_txn(world->in_flight), NULL);
         tick_free(TAKE(world->in_flight));
     }
+    world->job = NULL; /* its worker has gone too */
     engine_free(TAKE(world->engine));
     world->life++;
     world->wake_at_us = 0;
     push(world, ENGINE_COMES_UP, between(world, 1000, 30000000));
+}
+
+/* A worker's clock: some suggestions take no time, others much. */
+static int64_t clock_at_us, clock_step_us;
+static int64_t worker_clock_us(void)
+{
+    clock_at_us += clock_step_us;
+    return clock_at_us;
+}
+
+/* What is computed is computed now, but known later. */
+static void start_job(struct world *world)
+{
+    if (world->job || !engine_search_due(world->engine, &world->job))
+        return;
+    clock_step_us = (int64_t[]){0, 100, 20000, 5000000}[rng_below(&world->rng, 4)];
+    search_job_run(world->job, worker_clock_us);
+    push(world, SEARCH_DONE, between(world, 0, 3000000));
+    engine_check(world->engine);
 }
 
 static void turn(struct world *world)
@@ -486,6 +594,7 @@ static void turn(struct world *world)
             push(world, COMMIT_DONE, between(world, 100, 50000));
         engine_check(world->engine);
     }
+    start_job(world);
     int64_t wake_us = world->in_flight ? INT64_MAX : engine_wake_us(world->engine);
     if (wake_us != INT64_MAX && (!world->wake_at_us || wake_us < world->wake_at_us)) {
         world->wake_at_us = MAX(wake_us, world->now_us + 1);
@@ -550,10 +659,12 @@ static void handle(struct world *world, struct event *event)
         come_up(world, process);
         break;
     case PROCESS_STEPS:
-        step_process(world, process);
+        if (event->pace == process->pace)
+            step_process(world, process);
         break;
     case PROCESS_ENDS:
-        finish_process(world, process);
+        if (event->pace == process->pace)
+            finish_process(world, process);
         break;
     case KEEPER_DIES:
         on_keeper_death(world, process);
@@ -585,6 +696,10 @@ static void handle(struct world *world, struct event *event)
         break;
     case USER_STOPS:
         user_stops(world);
+        break;
+    case SEARCH_DONE:
+        if (this_life && world->job)
+            engine_search_done(world->engine, TAKE(world->job), world_now(world));
         break;
     case USER_INTERRUPTS:
         if (world->engine && !world->stopped && world->submitted &&
@@ -671,6 +786,12 @@ struct store *world_store(struct world *world)
 bool world_stopped(const struct world *world)
 {
     return world->stopped;
+}
+
+void world_turns(const struct world *world, int64_t *add_pauses, int64_t *add_resumes)
+{
+    *add_pauses += world->pauses;
+    *add_resumes += world->resumes;
 }
 
 int world_successes(const struct world *world, int64_t trial)

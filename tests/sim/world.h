@@ -39,6 +39,8 @@ void world_run(struct world *world);
 struct store *world_store(struct world *world);
 /* The user was told that it is being stopped. */
 bool world_stopped(const struct world *world);
+/* How often a program was held, and how often one went on. */
+void world_turns(const struct world *world, int64_t *add_pauses, int64_t *add_resumes);
 /* How often the trial's program ran to its natural end with exit 0. */
 int world_successes(const struct world *world, int64_t trial);
 
