@@ -120,7 +120,7 @@ static int read_constraint(struct reader *reader, const struct yaml_node *node)
     bound += *bound == '=';
     autofree(mem) char *number = trimmed(bound, strlen(bound));
     autofree(mem) char *metric = trimmed(text, n);
-    if (!text[n] || !*metric || percent_parse(number, &constraint.bound) < 0)
+    if (!text[n] || !*metric || strchr(metric, '=') || percent_parse(number, &constraint.bound) < 0)
         return yaml_err(reader->err, node,
                         "'constraint' must be like latency_ms <= 20 or acc >= 0.9, not %s",
                         yaml_describe(node, &reader->arena));
