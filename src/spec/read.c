@@ -339,7 +339,7 @@ int read_keys(struct reader *reader, const char *prefix, const struct yaml_node 
                             did_you_mean(reader, option_suggest(path)));
         if (option->type == OPTION_LATER)
             return read_later(reader, option, key);
-        if (yaml_is_null(map->items[i]) || option->late != reader->late)
+        if (yaml_is_null(map->items[i]) || option->late)
             continue;
         int r = read_option(reader, option, map->items[i]);
         if (r < 0)
@@ -377,6 +377,19 @@ static int read_defaults(struct reader *reader)
     return 0;
 }
 
+/* In the table's order: `try` looks at `forbid`. */
+static int read_late(struct reader *reader, const struct yaml_node *root)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < n_options && r == 0; i++) {
+        const struct yaml_node *node = options[i].late ? yaml_find(root, options[i].path) : NULL;
+        if (node && !yaml_is_null(node))
+            r = read_option(reader, &options[i], node);
+    }
+    return r;
+}
+
 int read_spec(struct reader *reader, const struct yaml_node *root)
 {
     if (root->kind != YAML_MAP)
@@ -385,6 +398,5 @@ int read_spec(struct reader *reader, const struct yaml_node *root)
     int r = read_defaults(reader);
     if (r == 0)
         r = read_keys(reader, "", root);
-    reader->late = true;
-    return r < 0 ? r : read_keys(reader, "", root);
+    return r < 0 ? r : read_late(reader, root);
 }

@@ -28,7 +28,6 @@ struct reader {
     struct str *notes; /* may be NULL */
     struct err *err;
     const struct yaml_node *root;
-    bool late; /* the rows that need all parameters are being read */
 };
 
 void reader_note(struct reader *reader, const char *fmt, ...) PRINTF(2, 3);
