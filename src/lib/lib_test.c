@@ -312,7 +312,7 @@ TEST(the_front_is_what_no_trial_beats_in_all_objectives)
     hone_search_free(s);
 }
 
-TEST(what_breaks_a_constraint_is_not_on_the_front)
+TEST(what_breaks_a_constraint_is_neither_best_nor_on_the_front)
 {
     hone_search *s = begin_with("\"constraint\": [\"latency <= 20\", \"acc >= 0.5\"],"
                                 "\"search\": {\"seed\": 1}");
@@ -322,6 +322,7 @@ TEST(what_breaks_a_constraint_is_not_on_the_front)
     autofree(json) json_t *front = parsed(hone_search_front(s));
     assert_int_equal(json_array_size(front), 1);
     assert_int_equal(json_get_int(json_array_get(front, 0), "id", 0), 2);
+    assert_true(number_of(hone_search_best(s), "id") == 2);
     hone_search_free(s);
 }
 

@@ -104,41 +104,81 @@ const char *hone_search_trial(hone_search *s, int64_t id)
 
 /* ---- the best ---- */
 
-/* The first trial with a result that ran this setting. */
-static const struct asked *find_setting(const hone_search *s, const double *x, int64_t *ret_id)
+static bool feasible(const hone_search *s, const struct asked *asked)
 {
-    for (size_t i = 0; i < s->trials.len; i++) {
-        const struct asked *asked = s->trials.at[i];
-        *ret_id = (int64_t)i + 1;
-        if (asked->state == ASKED_COMPLETED && point_equal(asked->suggestion.x, x, s->spec.space.n))
-            return asked;
-    }
-    return NULL;
+    for (size_t i = 0; i < s->n_constraints; i++)
+        if (!(asked_excess(s, asked, i) <= 0))
+            return false;
+    return true;
+}
+
+static bool may_be_best(const hone_search *s, const struct asked *asked)
+{
+    return asked->state == ASKED_COMPLETED && feasible(s, asked);
+}
+
+static bool same_setting(const hone_search *s, const struct asked *asked, const double *x)
+{
+    return point_equal(asked->suggestion.x, x, s->spec.space.n);
+}
+
+/* The first trial with this setting that may be the best; 0: none. */
+static int64_t find_setting(const hone_search *s, const double *x)
+{
+    for (size_t i = 0; i < s->trials.len; i++)
+        if (may_be_best(s, s->trials.at[i]) && same_setting(s, s->trials.at[i], x))
+            return (int64_t)i + 1;
+    return 0;
+}
+
+/* Without a model, or when its choice breaks a constraint: the best result. */
+static int64_t best_result(const hone_search *s, struct best *ret)
+{
+    int64_t best = 0;
+
+    for (size_t i = 0; i < s->trials.len; i++)
+        if (may_be_best(s, s->trials.at[i]) &&
+            (!best || s->trials.at[i]->values[0] < s->trials.at[best - 1]->values[0]))
+            best = (int64_t)i + 1;
+    if (!best)
+        return 0;
+    const struct asked *asked = s->trials.at[best - 1];
+    *ret = (struct best){.mean = 0, .deviation = NAN, .noise = NAN};
+    for (size_t i = 0; i < s->trials.len; i++)
+        if (may_be_best(s, s->trials.at[i]) &&
+            same_setting(s, s->trials.at[i], asked->suggestion.x))
+            ret->mean += (s->trials.at[i]->values[0] - ret->mean) / (double)++ret->repeats;
+    return best;
+}
+
+static int64_t find_best(hone_search *s, struct best *ret)
+{
+    int64_t id = search_best(s->search, ret) == 0 ? find_setting(s, ret->x) : 0;
+    return id ? id : best_result(s, ret);
 }
 
 const char *hone_search_best(hone_search *s)
 {
     struct json_out out = JSON_OUT(&s->text);
     struct best best;
-    int64_t id = 0;
 
     if (s->n_objectives > 1) {
         err_set(&s->err, EINVAL, "with several objectives there is no best trial, but a front");
         return NULL;
     }
-    const struct asked *asked = NULL;
-    if (search_best(s->search, &best) == 0)
-        asked = find_setting(s, best.x, &id);
-    if (!asked) {
+    int64_t id = find_best(s, &best);
+    if (!id) {
         err_set(&s->err, ENODATA, "no trial has a result%s yet",
                 s->n_constraints ? " within the constraints" : "");
         return NULL;
     }
+    const struct asked *asked = s->trials.at[id - 1];
     str_cut(&s->text, 0);
     json_begin_object(&out);
     json_put_int(&out, "id", id);
     put_params(s, &out, asked);
     put_value(s, &out, asked);
+    put_bounded(s, &out, asked);
     json_put_known(&out, "mean", turned(s->sign[0], best.mean));
     json_put_known(&out, "deviation", best.deviation);
     json_put_known(&out, "noise", best.noise);
@@ -148,14 +188,6 @@ const char *hone_search_best(hone_search *s)
 }
 
 /* ---- the front ---- */
-
-static bool feasible(const hone_search *s, const struct asked *asked)
-{
-    for (size_t i = 0; i < s->n_constraints; i++)
-        if (!(asked_excess(s, asked, i) <= 0))
-            return false;
-    return true;
-}
 
 /* a is nowhere worse than b and somewhere better. */
 static bool dominates(const hone_search *s, const struct asked *a, const struct asked *b)

@@ -62,6 +62,7 @@ class Best(NamedTuple):
     deviation: Optional[float]  # how sure that is; None: no model
     noise: Optional[float]  # deviation of one run; None: unknown
     repeats: int  # how many results its setting has
+    constraints: Optional[List[Optional[float]]] = None  # what the constraints bound
 
 
 # ---- the library ----
