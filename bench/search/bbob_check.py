@@ -11,7 +11,7 @@ import random
 import sys
 import tempfile
 
-import cocoex
+import cocoex  # from the virtual environment
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import forms  # noqa: E402

@@ -3,8 +3,9 @@
 """Run the peers on the BBOB functions and keep what they reached.
 
     bench/search/bbob_peers.py [--searcher NAME]... [--dim N]...
+    bench/search/bbob_peers.py [--quick]
 
-Without a searcher it follows PLAN. Histories grow in build/bench/search/peers/bbob-SEARCHER.csv:
+Without a searcher it follows PLAN; --quick leaves out the slow ones. Histories grow in build/bench/search/peers/bbob-SEARCHER.csv:
 
     function,dim,instance,trial,regret
 
@@ -94,16 +95,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--searcher", action="append", choices=list(searchers.SEARCHERS))
     parser.add_argument("--dim", action="append", type=int)
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     dims = asked.dim or [2, 5, 10]
     if asked.work:
         return work(asked.searcher[0], dims)
     peers.FOLDER.mkdir(parents=True, exist_ok=True)
-    with open(peers.FOLDER / "lock", "w", encoding="ascii") as lock:
+    with open(peers.FOLDER / "lock-bbob", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         plan = [(name, dims) for name in asked.searcher or []] or PLAN
-        good = [spawn(*step) for step in plan]
+        good = [spawn(*step) for step in plan if not asked.quick or step[0] not in peers.SLOW]
     return 0 if all(good) else 1
 
 

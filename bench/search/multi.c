@@ -285,18 +285,28 @@ static int compare_last(const void *a, const void *b, void *objectives)
     return (x > y) - (x < y);
 }
 
+/* Two objectives: rectangles side by side, each as wide as the least first objective so far. */
+static double swept(const double **points, size_t n, const double *reference)
+{
+    double area = 0, least = reference[0];
+    for (size_t i = 0; i < n; i++) {
+        least = fmin(least, points[i][0]);
+        double end = i + 1 < n ? points[i + 1][1] : reference[1];
+        area += (end - points[i][1]) * (reference[0] - least);
+    }
+    return area;
+}
+
 /* Sweep along the last objective (Knowles's slicing): between two neighbours in it, the cross
  * section is what the points so far dominate in the objectives before. Reorders the points. */
 static double sliced(const double **points, size_t n, size_t objectives, const double *reference)
 {
     size_t last = objectives - 1;
     double volume = 0;
-    if (n == 0)
-        return 0;
     qsort_r(points, n, sizeof(*points), compare_last, &objectives);
-    if (last == 0)
-        return reference[0] - points[0][0];
-    const double **below = malloc(n * sizeof(*below));
+    if (objectives == 2)
+        return swept(points, n, reference);
+    const double **below = malloc((n ? n : 1) * sizeof(*below));
     if (!below)
         abort();
     for (size_t i = 0; i < n; i++) {
@@ -313,7 +323,7 @@ static double sliced(const double **points, size_t n, size_t objectives, const d
 static int within(const double *f, size_t objectives, const double *reference)
 {
     for (size_t i = 0; i < objectives; i++)
-        if (!(f[i] < reference[i]))
+        if (!(f[i] < reference[i]) || isinf(f[i]))
             return 0;
     return 1;
 }

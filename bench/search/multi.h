@@ -36,7 +36,7 @@ void multi_reference(const struct multi *problem, size_t objectives, double *ret
 double multi_best_volume(const struct multi *problem, size_t objectives);
 
 /* The volume that n points f (n, objectives) dominate, up to the reference. Points beyond it add
- * nothing; nor do those with a NaN. */
+ * nothing; nor do those with a NaN or an infinity. */
 double multi_volume(const double *f, size_t n, size_t objectives, const double *reference);
 
 #endif

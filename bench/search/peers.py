@@ -3,8 +3,9 @@
 """Run the peers over the replay tables and keep their histories.
 
     bench/search/peers.py [--searcher NAME]... [--table NAME]... [--seeds 1-30] [--trials 100]
+    bench/search/peers.py [--quick]
 
-Without a searcher it follows PLAN. Histories grow in build/bench/search/peers/TABLE-SEARCHER.csv:
+Without a searcher it follows PLAN; --quick leaves out the slow ones. Histories grow in build/bench/search/peers/TABLE-SEARCHER.csv:
 
     seed,trial,row,repeat,value[,reported]
 
@@ -41,6 +42,7 @@ PACKAGES = {
                   "matplotlib<3.9", "GPy<1.14"],
 }
 DEBIAN = "/usr/bin/python3"
+SLOW = {"smac", "smac-once", "hebo"}
 HEAD = ["seed", "trial", "row", "repeat", "value", "reported"]
 # What runs when, most wanted first: searcher, seeds, trials.
 PLAN = [
@@ -152,6 +154,7 @@ def main():
     parser.add_argument("--table", action="append", choices=tables.TABLES)
     parser.add_argument("--seeds", default="1-30")
     parser.add_argument("--trials", type=int, default=100)
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     names = asked.table or tables.TABLES
@@ -161,7 +164,8 @@ def main():
     with open(FOLDER / "lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         plan = [(name, asked.seeds, asked.trials) for name in asked.searcher or []] or PLAN
-        good = [spawn(searcher, names, seeds, trials) for searcher, seeds, trials in plan]
+        good = [spawn(searcher, names, seeds, trials) for searcher, seeds, trials in plan
+                if not asked.quick or searcher not in SLOW]
     return 0 if all(good) else 1
 
 

@@ -44,6 +44,8 @@ class Runs:
     def __init__(self, path, table):
         self.own, self.observed, self.repeated, self.unintended = {}, {}, {}, {}
         for seed, lines in read(path).items():
+            for line in lines:
+                check(path, line, table)
             self._add(seed, lines, table)
 
     def _add(self, seed, lines, table):
@@ -63,6 +65,14 @@ class Runs:
     def at(self, budget, seeds, observed=False):
         kept = self.observed if observed else self.own
         return numpy.array([kept[seed][budget - 1] for seed in seeds])
+
+
+def check(path, line, table):
+    """Ends the program if the table says otherwise than a line of a history."""
+    row, repeat, value = int(line["row"]), int(line["repeat"]), float(line["value"])
+    there = table.repeats[row]
+    if repeat >= len(there) or abs(there[repeat] - value) > 1e-6 * abs(value):
+        sys.exit(f"report: {path}: repeat {repeat} of row {row} is not {value}")
 
 
 def read(path):
