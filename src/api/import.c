@@ -5,6 +5,7 @@
 #include "api/import.h"
 #include "api/wire.h"
 #include "base/clock.h"
+#include "base/fs.h"
 #include "engine/runtime.h"
 #include "spec/parse.h"
 
@@ -217,8 +218,10 @@ static int import_offline(const char *home, const json_t *request, int64_t *ret,
     autofree(store) struct store *store = NULL;
     autofree(txn) struct txn *txn = txn_new();
     int64_t high = 0, attempt = 0;
-    int r = home_lock(home, &lock, err);
+    int r = fs_make_dirs(home, 0700, err);
 
+    if (r >= 0)
+        r = home_lock(home, &lock, err);
     if (r >= 0)
         r = store_open(home, &store, err);
     if (r >= 0)

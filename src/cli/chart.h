@@ -18,8 +18,9 @@ struct tick {
 struct axis {
     char *title; /* NULL: no such axis */
     enum axis_kind kind;
-    bool whole;      /* only whole numbers are marked */
-    double min, max; /* LOG: both > 0. NAMES: −0.5 and n − 0.5; the k-th name is at k */
+    bool whole;       /* only whole numbers are marked */
+    double min, max;  /* LOG: both > 0. NAMES: −0.5 and n − 0.5; the k-th name is at k */
+    double low, high; /* what is to be seen: min and max without the margin */
     VEC(char *) names;
 };
 
@@ -28,6 +29,8 @@ struct axis {
 void axis_of_values(struct axis *axis, const char *title, bool log, const double *x, size_t n);
 /* An axis over all values of a parameter: its bounds and scale, or its choices. */
 void axis_of_param(struct axis *axis, const struct param *param);
+/* Leave the margin out, if that leaves a width. */
+void axis_tighten(struct axis *axis);
 /* Where x lies: 0 at min, 1 at max; outside it may be below or above. NaN: nowhere. */
 double axis_place(const struct axis *axis, double x);
 /* The value there. */
@@ -57,7 +60,7 @@ struct chart_point {
     int64_t trial;
 };
 struct chart_layer {
-    char *name; /* for the legend */
+    char *name; /* for the legend; "": not in it */
     enum mark mark;
     VEC(struct chart_point) points;
 };

@@ -19,6 +19,8 @@ static double clamp_finite(double x)
 /* Bounds apart from each other, a little wider than given. */
 static void widen(struct axis *axis)
 {
+    axis->low = axis->min;
+    axis->high = axis->max;
     if (axis->kind == AXIS_LOG) {
         double more = fmax(log(axis->max / axis->min) * MARGIN, 0.1);
         axis->min = fmax(axis->min * exp(-more), DBL_MIN);
@@ -30,6 +32,14 @@ static void widen(struct axis *axis)
         more = axis->max != 0 ? fabs(axis->max) * 0.1 : 0.5;
     axis->min = clamp_finite(axis->min - more);
     axis->max = clamp_finite(axis->max + more);
+}
+
+void axis_tighten(struct axis *axis)
+{
+    if (axis->kind == AXIS_NAMES || !(axis->high > axis->low))
+        return;
+    axis->min = axis->low;
+    axis->max = axis->high;
 }
 
 void axis_of_values(struct axis *axis, const char *title, bool log, const double *x, size_t n)

@@ -120,7 +120,8 @@ static void add_x_axis(struct svg *svg)
     axis_ticks(axis, axis->kind == AXIS_NAMES ? 12 : 9, &ticks);
     vec_foreach (tick, &ticks.list) {
         double x = x_of(svg, tick->at);
-        add_line(svg, "grid", x, svg->box.top, x, svg->box.bottom);
+        if (!svg->chart->cells)
+            add_line(svg, "grid", x, svg->box.top, x, svg->box.bottom);
         add_label(svg, x, svg->box.bottom + 18, "middle", NULL, tick->text,
                   MAX(4, 84 / MAX(1, ticks.list.len)));
     }
@@ -138,7 +139,8 @@ static void add_y_axis(struct svg *svg)
     axis_ticks(axis, axis->kind == AXIS_NAMES ? 20 : 8, &ticks);
     vec_foreach (tick, &ticks.list) {
         double y = y_on(svg, axis, tick->at);
-        add_line(svg, "grid", svg->box.left, y, svg->box.right, y);
+        if (!svg->chart->cells)
+            add_line(svg, "grid", svg->box.left, y, svg->box.right, y);
         add_label(svg, svg->box.left - 8, y + 4, "end", NULL, tick->text, 9);
     }
     str_addf(svg->to,
@@ -262,7 +264,7 @@ static double add_legend(struct svg *svg)
     double x = svg->box.right + 18, y = svg->box.top + 10;
 
     vec_foreach (layer, &svg->chart->layers) {
-        if (!layer->points.len)
+        if (!layer->points.len || !*layer->name)
             continue;
         if (layer->mark == MARK_LINE || layer->mark == MARK_STEPS)
             add_line(svg, "line", x - 6, y, x + 6, y);

@@ -17,7 +17,7 @@
 
 #define COLUMNS_MIN 24
 #define LABEL_MAX   12
-#define PATHS_MAX   12 /* lines that an eye can follow */
+#define PATHS_MAX   8 /* lines that an eye can follow */
 
 struct cell {
     uint8_t dots;     /* braille */
@@ -255,7 +255,7 @@ static void add_legend(struct str *to, const struct chart *chart, const struct c
     size_t start = to->len;
 
     vec_foreach (layer, &chart->layers) {
-        if (!layer->points.len)
+        if (!layer->points.len || !*layer->name)
             continue;
         str_add(to, to->len > start ? "   " : "");
         str_add(to, colour_on(canvas->colour, signs[layer->mark].colour));

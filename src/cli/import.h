@@ -59,6 +59,22 @@ int import_csv(const char *path, const struct import_options *options, struct im
 
 #define IMPORT_ROWS_MAX 1000000
 
+/* A sheet on its way to an experiment. */
+struct import {
+    const char *path;
+    const char *name;     /* as the user wants it; NULL: as the tool or file is called */
+    char *const *command; /* n_command words; none: nothing can be run */
+    size_t n_command;
+    struct import_sheet sheet;
+    char **names;  /* of the columns, as parameters of ours */
+    size_t *hangs; /* a column each: one more than the column it depends on; 0: none */
+    struct spec spec;
+    double *points; /* (rows, space.n) */
+};
+/* Fill spec and points from the sheet. */
+int import_make_spec(struct import *import, struct err *err);
+void import_release(struct import *import);
+
 /* Imported, and no program was named that could run more of its trials. */
 bool spec_has_no_program(const struct spec *spec);
 

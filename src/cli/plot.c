@@ -89,6 +89,21 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Sorted values: those of the worst tenth that take more room than all the others are brought to
+ * the edge of a little more than the others' room. */
+static void tame(double *v, size_t n, bool up)
+{
+    size_t tenth = n / 10;
+    double edge = up ? v[tenth] : v[n - 1 - tenth]; /* the worst of the others */
+    double best = up ? v[n - 1] : v[0], worst = up ? v[0] : v[n - 1];
+    double room = fabs(best / 2 - edge / 2);
+
+    if (n < 10 || fabs(edge / 2 - worst / 2) <= room)
+        return;
+    for (size_t i = 0; i < n; i++)
+        v[i] = up ? fmax(v[i], edge - room / 2) : fmin(v[i], edge + room / 2);
+}
+
 void plot_value_axis(const struct plot *plot, size_t objective, struct axis *ret)
 {
     const struct objective *goal = objective_at(&plot->target->spec, objective);
@@ -97,24 +112,13 @@ void plot_value_axis(const struct plot *plot, size_t objective, struct axis *ret
     vec_foreach (row, &plot->results->rows)
         if (isfinite(row->values[objective]) && row->state != TRIAL_FAILED)
             vec_push(&values, row->values[objective]);
-    if (values.len)
-        qsort(values.at, values.len, sizeof(double), by_number);
-    size_t n = values.len, tenth = n / 10;
-    bool log = n && values.at[0] > 0 && values.at[n - 1] / values.at[0] >= 1000;
-    if (n >= 10 && !log) { /* far out: the worst tenth takes more room than all the others */
-        const double *v = values.at;
-        if (goal->goal == GOAL_MAXIMIZE) {
-            if (v[tenth] / 2 - v[0] / 2 > v[n - 1] / 2 - v[tenth] / 2)
-                values.at[0] = v[tenth] - (v[n - 1] - v[tenth]) / 4;
-        } else if (v[n - 1] / 2 - v[n - 1 - tenth] / 2 > v[n - 1 - tenth] / 2 - v[0] / 2) {
-            values.at[n - 1] = v[n - 1 - tenth] + (v[n - 1 - tenth] - v[0]) / 4;
-        }
-        if (goal->goal == GOAL_MAXIMIZE)
-            for (size_t i = 1; i < tenth; i++)
-                values.at[i] = fmax(values.at[i], values.at[0]);
-        else
-            for (size_t i = n - tenth; i < n - 1; i++)
-                values.at[i] = fmin(values.at[i], values.at[n - 1]);
+    size_t n = values.len;
+    bool log = false;
+    if (n) {
+        qsort(values.at, n, sizeof(double), by_number);
+        log = values.at[0] > 0 && values.at[n - 1] / values.at[0] >= 1000;
+        if (!log)
+            tame(values.at, n, goal->goal == GOAL_MAXIMIZE);
     }
     axis_of_values(ret, goal->metric, log, values.at, n);
     vec_release(&values);

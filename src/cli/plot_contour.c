@@ -74,6 +74,7 @@ static void shade_axis(const struct plot *plot, struct chart *chart)
 
     axis_of_values(&chart->shade, objective->metric, false, chart->cells,
                    chart->columns * chart->rows);
+    axis_tighten(&chart->shade);
     if (objective->goal == GOAL_MINIMIZE) {
         double min = chart->shade.min;
         chart->shade.min = chart->shade.max;

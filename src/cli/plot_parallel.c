@@ -65,9 +65,11 @@ static void add_axes(const struct plot *plot, const struct columns *columns, str
 
     vec_foreach (param, &columns->params) {
         axis_of_param(&axis, &spec->space.params[*param]);
+        axis_tighten(&axis);
         vec_push(&chart->uprights, axis);
     }
     plot_value_axis(plot, 0, &axis);
+    axis_tighten(&axis);
     vec_push(&chart->uprights, axis);
 }
 

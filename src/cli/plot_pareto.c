@@ -84,7 +84,7 @@ int plot_pareto(const struct plot *plot, struct chart *chart, struct err *err)
     qsort(layer->points.at, n, sizeof(*layer->points.at), by_x);
     if (plot->results->n_objectives == 2) { /* with more it is no line in this plane */
         size_t from = chart->layers.len - 1;
-        struct chart_layer *line = chart_add(chart, MARK_LINE, "front");
+        struct chart_layer *line = chart_add(chart, MARK_LINE, "");
         for (size_t i = 0; i < n; i++)
             vec_push(&line->points, chart->layers.at[from].points.at[i]);
     }

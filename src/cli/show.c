@@ -121,7 +121,8 @@ static void add_words(struct str *to, const json_t *list)
 /* The facts one looks for first; --json has all of them. */
 void show_environment(const struct show *show)
 {
-    static const char *const keys[] = {"host", "cpu", "cpus", "kernel", "user", "command"};
+    static const char *const keys[] = {"host", "cpu",     "cpus",     "kernel",
+                                       "user", "command", "imported", "file"};
     const struct experiment *experiment = &show->target->experiment.experiment;
     autofree(json) json_t *environment = NULL;
 
