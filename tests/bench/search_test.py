@@ -151,11 +151,24 @@ def runs_are_read_as_they_are_written():
         path = folder / "h.csv"
         peers.record(path, 4, ["4,0,3,0,8.0,", "4,1,1,0,2.0,", "4,2,1,1,2.0,3"])
         peers.record(path, 9, ["9,0,2,0,4.0,"])
-        peers.record(path, 9, ["9,0,0,0,2.0,", "9,1,1,0,2.0,"])
+        peers.record(path, 9, ["9,0,0,1,2.0,", "9,1,1,0,2.0,"])
         runs = report.Runs(path, table)
     assert runs.own[4].tolist() == [3.5, 0.5, 3.5] and runs.observed[4].tolist() == [3.5, 0.5, 0.5]
     assert runs.own[9].tolist() == [0, 0]
     assert runs.repeated == {4: 1, 9: 0} and runs.seeds(3) == {4} and runs.seeds(2) == {4, 9}
+
+
+def histories_that_the_table_contradicts_are_refused():
+    for line in ["4,0,3,0,8.5,", "4,0,3,1,8.0,", "4,1,3,0,8.0,"]:     # value, repeat, first trial
+        with tempfile.TemporaryDirectory() as name:
+            table = made_up_table(pathlib.Path(name))
+            path = pathlib.Path(name) / "h.csv"
+            peers.record(path, 4, [line])
+            try:
+                report.Runs(path, table)
+            except SystemExit:
+                continue
+            raise AssertionError(f"'{line}' was taken")
 
 
 def r_is_the_geometric_mean_over_tables():
@@ -212,6 +225,7 @@ TESTS = [
     tables_are_read_with_missing_repeats,
     reported_is_the_first_of_the_best,
     runs_are_read_as_they_are_written,
+    histories_that_the_table_contradicts_are_refused,
     r_is_the_geometric_mean_over_tables,
     ratios_are_paired_by_seed,
     a_difference_is_told_from_none,
@@ -227,7 +241,7 @@ def main():
         try:
             test()
             print(f"ok {i} - {test.__name__}")
-        except Exception as e:
+        except (Exception, SystemExit) as e:
             failed += 1
             print(f"not ok {i} - {test.__name__}")
             print("# " + repr(e).replace("\n", "\n# "))
