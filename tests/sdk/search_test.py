@@ -295,6 +295,28 @@ def an_interrupt_ends_it():
     assert False
 
 
+def the_example_runs():
+    done = subprocess.run([sys.executable, os.path.join(ROOT, "examples", "optimize", "optimize.py")],
+                          capture_output=True, text=True)
+    assert done.stdout.startswith("40 trials, ") and "'kind': 'a'" in done.stdout, done
+
+
+def numbers_of_numpy_are_numbers():
+    try:
+        import numpy
+    except ImportError:
+        print("# skipped: numpy is not installed")
+        return
+    s = Search({"k": numpy.arange(3).tolist() + [numpy.int64(7)], "x": {"min": numpy.float32(0), "max": 1}},
+               goal=["minimize", "minimize"], seed=1)
+    for value in (numpy.array([1.0, 2.0]), (numpy.float32(0.5), numpy.int64(3))):
+        s.tell(s.ask().id, value)
+    assert [t.value for t in s.trials] == [[1, 2], [0.5, 3]]
+    s = Search(PLANE, seed=1)
+    s.tell(s.ask().id, numpy.array(4.0))
+    assert s.best().value == 4
+
+
 # ---- the library ----
 
 
@@ -309,6 +331,20 @@ def a_missing_library_is_said_in_one_sentence():
                   "except ImportError as e: print(e)", HONE_SEARCH_LIB="/no/where.so")
     assert done.stdout.count("\n") == 1 and "/no/where.so" in done.stdout, done
     assert "make" in done.stdout and "HONE_SEARCH_LIB" in done.stdout, done.stdout
+
+
+def a_missing_openblas_is_said_in_one_sentence():
+    with tempfile.TemporaryDirectory(prefix="hone-blas-") as folder:
+        for name in ("libopenblas.so.0", "libopenblas.so"):
+            with open(os.path.join(folder, name), "w") as file:
+                file.write("not a library")
+        done = python("from hone.search import Search, SearchError\n"
+                      "try: Search({'x': {'min': 0, 'max': 1}}, algorithm='bayes')\n"
+                      "except SearchError as e: print(e)\n"
+                      "s = Search({'x': [1, 2]}); t = s.ask(); s.tell(t.id, 3); print(s.best().mean)",
+                      LD_LIBRARY_PATH=folder)
+    assert done.stdout.count("\n") == 2 and "install it" in done.stdout, done
+    assert done.stdout.endswith("\n3\n"), done.stdout  # what needs no model works
 
 
 def another_library_is_refused():
@@ -377,7 +413,10 @@ TESTS = [
     an_exception_or_a_crash_fails_its_trial_only,
     when_all_fail_the_first_exception_is_raised,
     an_interrupt_ends_it,
+    the_example_runs,
+    numbers_of_numpy_are_numbers,
     a_missing_library_is_said_in_one_sentence,
+    a_missing_openblas_is_said_in_one_sentence,
     another_library_is_refused,
     only_its_own_names_are_visible,
     hone_itself_stays_light,

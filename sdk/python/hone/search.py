@@ -347,7 +347,10 @@ class Search:
 
     @staticmethod
     def _numbers(value: Value) -> Any:
-        values = [float(value)] if not hasattr(value, "__len__") else [float(v) for v in value]  # type: ignore
+        try:
+            values = [float(value)]  # type: ignore[arg-type]
+        except (TypeError, ValueError, RuntimeError):
+            values = [float(v) for v in value]  # type: ignore[union-attr]
         return (ctypes.c_double * len(values))(*values)
 
     # -- what came out --
