@@ -156,6 +156,7 @@ static void table_add_trial(struct table *table, const json_t *trial, size_t col
 {
     const json_t *step = json_object_get(trial, "step");
     bool stopping = json_get_bool(trial, "stopping", false);
+    bool paused = json_get_bool(trial, "paused", false);
     struct row row = {.cells = {
                           [TRIAL] = printable(json_get_text(trial, "trial", "")),
                           [WORDS] = words_text(trial),
@@ -167,7 +168,9 @@ static void table_add_trial(struct table *table, const json_t *trial, size_t col
                                                       : columns >= 100 ? 20
                                                                        : 10),
                           [ELAPSED] = duration_text(trial, "elapsed_us"),
-                          [LEFT] = stopping ? xstrdup("stopping") : duration_text(trial, "left_us"),
+                          [LEFT] = stopping ? xstrdup("stopping")
+                                   : paused ? xstrdup("paused")
+                                            : duration_text(trial, "left_us"),
                       }};
     table_add(table, &row);
 }

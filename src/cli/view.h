@@ -9,7 +9,7 @@
  *   "stopped":0,"failed":1},"best":{"trial":"3.7","value":0.93,"params":{…},"words":"lr=0.01"}|null,
  *   "active":[{"trial":"3.9","words":"lr=0.01 batch=32","step":120|null,"value":0.41|null,
  *   "curve":[…at most 60 values of the objective…],"elapsed_us":…,"left_us":…|null,"attempt":1,
- *   "stopping":false}]}
+ *   "paused":false,"stopping":false}]}
  */
 #ifndef HONE_VIEW_H
 #define HONE_VIEW_H

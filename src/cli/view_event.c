@@ -89,6 +89,24 @@ static bool trial_retry(const json_t *event, struct str *to)
     return true;
 }
 
+/* It stands still (paused, parked), or goes on. */
+static bool trial_paused(const json_t *event, struct str *to)
+{
+    const char *name = json_get_text(event, "event", "");
+    const json_t *step = json_object_get(event, "step");
+
+    str_addf(to, "trial %s %s", json_get_text(event, "trial", "?"),
+             str_eq(name, "trial_paused")   ? "paused"
+             : str_eq(name, "trial_parked") ? "ended with a checkpoint, still paused"
+                                            : "goes on");
+    if (json_is_integer(step))
+        str_addf(to, " at step %lld", (long long)json_integer_value(step));
+    if (has_value(event))
+        str_addf(to, ": %.5g", json_get_double(event, "value", NAN));
+    add_words(to, event);
+    return true;
+}
+
 static bool started(const json_t *event, struct str *to)
 {
     str_addf(to, "experiment %lld started: ", (long long)json_get_int(event, "experiment", 0));
@@ -140,13 +158,21 @@ static const struct {
     const char *event;
     bool (*format)(const json_t *event, struct str *to);
 } formats[] = {
-    {"started", started},   {"trial_ended", trial_ended}, {"trial_retry", trial_retry},
-    {"finished", finished}, {"notice", notice},           {"knowledge", knowledge},
+    {"started", started},
+    {"trial_ended", trial_ended},
+    {"trial_retry", trial_retry},
+    {"finished", finished},
+    {"notice", notice},
+    {"knowledge", knowledge},
+    {"trial_paused", trial_paused},
+    {"trial_resumed", trial_paused},
+    {"trial_parked", trial_paused},
 };
 
 bool view_event_may_cut(const json_t *event)
 {
-    return str_eq(json_get_text(event, "event", ""), "trial_ended") &&
+    const char *name = json_get_text(event, "event", "");
+    return str_starts(name, "trial_") && !str_eq(name, "trial_retry") &&
            !str_eq(json_get_text(event, "state", ""), "failed");
 }
 

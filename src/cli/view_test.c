@@ -643,6 +643,8 @@ TEST(failures_and_notices_are_never_cut)
     assert_true(may_cut("{\"event\":\"trial_ended\",\"state\":\"completed\"}"));
     assert_true(may_cut("{\"event\":\"trial_ended\",\"state\":\"stopped\"}"));
     assert_false(may_cut("{\"event\":\"trial_ended\",\"state\":\"failed\"}"));
+    assert_true(may_cut("{\"event\":\"trial_paused\"}"));
+    assert_false(may_cut("{\"event\":\"trial_retry\"}"));
     assert_false(may_cut("{\"event\":\"notice\",\"text\":\"x\"}"));
     assert_false(may_cut("{}"));
 }
@@ -667,6 +669,13 @@ TEST(events_are_told_in_a_line)
     check_event("{\"event\":\"trial_retry\",\"trial\":\"3.4\",\"reason\":\"interrupted\","
                 "\"wait_s\":0}",
                 "trial 3.4 was ended (interrupted) and starts again with 'hone resume'");
+    check_event("{\"event\":\"trial_paused\",\"trial\":\"3.4\",\"value\":0.5,\"step\":9,"
+                "\"words\":\"lr=0.1\"}",
+                "trial 3.4 paused at step 9: 0.5  lr=0.1");
+    check_event("{\"event\":\"trial_resumed\",\"trial\":\"3.4\",\"value\":null}",
+                "trial 3.4 goes on");
+    check_event("{\"event\":\"trial_parked\",\"trial\":\"3.4\",\"value\":null,\"step\":9}",
+                "trial 3.4 ended with a checkpoint, still paused at step 9");
     check_event("{\"event\":\"started\",\"experiment\":3,\"name\":\"fashion\"}",
                 "experiment 3 started: fashion");
     check_event("{\"event\":\"finished\",\"experiment\":3,\"state\":\"finished\",\"trials\":"

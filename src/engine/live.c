@@ -135,8 +135,10 @@ int engine_live(const struct engine *engine, int64_t experiment, struct now now,
     put_best(&out, run);
     json_key(&out, "active");
     json_begin_array(&out);
-    vec_foreach (live, &run->live)
-        put_live(&out, *live, now);
+    for (int paused = 0; paused <= 1; paused++) /* those that run first: there may not be room */
+        vec_foreach (live, &run->live)
+            if ((run_trial(run, (*live)->attempt.trial)->state == TRIAL_PAUSED) == paused)
+                put_live(&out, *live, now);
     json_end_array(&out);
     json_end_object(&out);
     return 0;

@@ -24,10 +24,11 @@ static bool wants_still(const struct live *live)
     return trial->state == TRIAL_PAUSED && live->asked == REASON_NONE;
 }
 
-/* Ask for the next turn, if it is not what was asked last. */
+/* Ask for the next turn, if it is not what was asked last. What its keeper was told to end, it wakes
+ * for that by itself. */
 static void ask_turn(struct live *live, struct now now)
 {
-    if (turn_paused(live->turn) == wants_still(live))
+    if (live->term_sent || turn_paused(live->turn) == wants_still(live))
         return;
     live->turn++;
     live->turn_awaited = true;
