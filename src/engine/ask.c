@@ -15,6 +15,7 @@
  *
  * Nobody but a job touches the search while it holds it.
  */
+#include "base/log.h"
 #include "engine/internal.h"
 #include "linalg/linalg.h"
 
@@ -415,16 +416,28 @@ static void asked_again(struct run *run, const struct trial *trial, const double
     note_kind(run, why);
 }
 
+/* What was saved may be of another algorithm or version, or damaged: the trials tell the rest. */
+static int load_state(struct run *run, struct err *err)
+{
+    const struct experiment *experiment = &run->experiment;
+    autorelease(err) struct err why = ERR_INIT;
+
+    if (!experiment->search_state || search_load(run->search, experiment->search_state,
+                                                 experiment->search_state_size, &why) >= 0)
+        return 0;
+    log_error("experiment %lld: %s; the search goes on from its results", (long long)experiment->id,
+              err_text(&why));
+    search_free(TAKE(run->search));
+    return ask_open(run, err);
+}
+
 int ask_load(struct run *run, struct err *err)
 {
     VEC(struct trial *) known = {0};
     autofree(mem) double *nowhere = xcalloc(run->spec.space.n + 1, sizeof(*nowhere));
     struct experiment before = run->experiment;
-    int r = 0;
+    int r = run->search ? load_state(run, err) : 0;
 
-    if (run->search && run->experiment.search_state)
-        r = search_load(run->search, run->experiment.search_state,
-                        run->experiment.search_state_size, err);
     if (r < 0)
         return r;
     vec_foreach (trial, &run->trials) {

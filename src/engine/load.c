@@ -217,8 +217,13 @@ static int load_run(struct engine *engine, struct store *store, int64_t id,
     struct experiment_row row = {0};
     int r = store_find_experiment(store, ref, true, &row, err);
 
-    if (r < 0)
+    if (r >= 0 && row.experiment.state == EXPERIMENT_FINISHED && !extension)
+        r = err_set(err, EINVAL, "experiment %lld is finished: there is nothing to resume",
+                    (long long)id);
+    if (r < 0) {
+        experiment_row_release(&row);
         return r;
+    }
     struct run *run = xcalloc(1, sizeof(*run));
     run->engine = engine;
     spec_init(&run->spec);
@@ -345,11 +350,6 @@ int engine_resume(struct engine *engine, struct store *store, int64_t experiment
         r = load_run(engine, store, experiment, NULL, now, &run, err);
     if (r < 0)
         return r;
-    if (run->experiment.state == EXPERIMENT_FINISHED) {
-        run_drop(run);
-        return err_set(err, EINVAL, "experiment %lld is finished: there is nothing to resume",
-                       (long long)experiment);
-    }
     reopen(run);
     return 0;
 }
