@@ -178,6 +178,8 @@ bool reason_ended(const struct trial *trial, struct str *to)
     } else if (!isnan(threshold)) {
         str_add(to, ": not better than ");
         str_add_number(to, threshold);
+    } else if (json_object_get(verdict, "rung")) {
+        str_addf(to, ": not among the best at rung %.6g", json_get_double(verdict, "rung", 0));
     }
     if (!isnan(mean)) {
         str_add(to, "; it would have ended near ");

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * replay.c — the history of a search again, from the rows alone.
+ *
+ * Trial k was suggested when the results 1 … seen were told and the trials before it were given
+ * out. So: tell up to there, ask, compare; what differs ends it, for from then on the search would
+ * know other things than it did.
+ */
+#include "engine/replay.h"
+#include "engine/internal.h"
+#include "linalg/linalg.h"
+#include "spec/parse.h"
+
+#include <errno.h>
+#include <math.h>
+
+struct replay {
+    struct run run;            /* only spec, experiment, trials, knowledge and search are used */
+    VEC(struct trial *) order; /* those with a result, as they were told */
+    size_t told;
+    VEC(struct trial *) voids; /* those that ended without one, as they ended */
+    size_t voided;
+};
+
+/* Trials stand at their numbers; a removed one leaves a gap of experiment 0. */
+static int load_trial(const struct trial_row *row, void *arg)
+{
+    struct run *run = arg;
+    struct trial trial = row->trial;
+
+    while ((int64_t)run->trials.len + 1 < trial.number)
+        vec_push(&run->trials, ((struct trial){0}));
+    trial.point = xmemdup(trial.point, MAX(row->ndim, 1) * sizeof(double));
+    trial.extra = trial.n_extra ? xmemdup(trial.extra, trial.n_extra * sizeof(double)) : NULL;
+    trial.why = trial.why ? xstrdup(trial.why) : NULL;
+    trial.verdict = trial.verdict ? xstrdup(trial.verdict) : NULL;
+    vec_push(&run->trials, trial);
+    return 0;
+}
+
+static int by_told(const void *a, const void *b)
+{
+    const struct trial *x = *(struct trial *const *)a, *y = *(struct trial *const *)b;
+    return (x->told > y->told) - (x->told < y->told);
+}
+
+static int by_ended(const void *a, const void *b)
+{
+    const struct trial *x = *(struct trial *const *)a, *y = *(struct trial *const *)b;
+    return (x->ended_us > y->ended_us) - (x->ended_us < y->ended_us);
+}
+
+static void sort_trials(struct replay *replay)
+{
+    vec_foreach (trial, &replay->run.trials) {
+        if (!trial->experiment || !trial_state_ended(trial->state))
+            continue;
+        if (trial->told)
+            vec_push(&replay->order, trial);
+        else if (result_kind_of(&replay->run, trial) == RESULT_VOID)
+            vec_push(&replay->voids, trial);
+    }
+    if (replay->order.len)
+        qsort(replay->order.at, replay->order.len, sizeof(*replay->order.at), by_told);
+    if (replay->voids.len)
+        qsort(replay->voids.at, replay->voids.len, sizeof(*replay->voids.at), by_ended);
+}
+
+static int load(struct replay *replay, struct store *store, int64_t id, struct err *err)
+{
+    struct run *run = &replay->run;
+    autofree(mem) char *ref = xasprintf("%lld", (long long)id);
+    struct trial_query query = {.experiment = id, .bare = true};
+    struct experiment_row row = {0};
+    int r = store_find_experiment(store, ref, true, &row, err);
+
+    if (r < 0)
+        return r;
+    run->experiment = row.experiment;
+    row.experiment = (struct experiment){0};
+    experiment_row_release(&row);
+    const char *spec = run->experiment.spec_json;
+    r = spec_parse(spec, strlen(spec), "stored spec", "/", NULL, &run->spec, NULL, err);
+    if (r >= 0)
+        r = knowledge_load(run, store, err);
+    if (r >= 0)
+        r = ask_open(run, err);
+    if (r >= 0)
+        r = store_trials(store, &query, load_trial, run, err);
+    return r < 0 ? r : 0;
+}
+
+static void tell(struct replay *replay, const struct trial *trial)
+{
+    const struct run *run = &replay->run;
+    size_t n = run->spec.others.len + run->spec.constraints.len;
+    autofree(mem) double *numbers = xcalloc(n + 1, sizeof(*numbers));
+    struct result result;
+
+    result_of(run, trial, numbers, &result);
+    search_tell(run->search, trial->point, &result);
+}
+
+/* All that was known when this trial was suggested. */
+static void tell_until(struct replay *replay, const struct trial *trial)
+{
+    while (replay->told < replay->order.len && replay->order.at[replay->told]->told <= trial->seen)
+        tell(replay, replay->order.at[replay->told++]);
+    while (replay->voided < replay->voids.len &&
+           replay->voids.at[replay->voided]->ended_us < trial->created_us)
+        tell(replay, replay->voids.at[replay->voided++]);
+}
+
+/* One trial: 1 it comes again, 0 it was not a suggestion, -ENODATA another one comes. */
+static int ask_one(struct replay *replay, const struct trial *trial)
+{
+    struct search *search = replay->run.search;
+    size_t n = replay->run.spec.space.n;
+    autofree(mem) double *x = xcalloc(n + 1, sizeof(*x));
+    struct suggestion suggestion = {.x = x};
+
+    if (!trial->experiment || !trial->why) { /* removed, or not of the search */
+        search_asked(search, trial->point ? trial->point : x, WHY_DRAW, true);
+        return 0;
+    }
+    tell_until(replay, trial);
+    if (search_ask(search, &suggestion, NULL) < 0 || !point_equal(x, trial->point, n))
+        return -ENODATA;
+    return 1;
+}
+
+static void check_all(struct replay *replay, struct replay_check *ret)
+{
+    vec_foreach (trial, &replay->run.trials) {
+        ret->suggestions += trial->experiment && trial->why;
+        if (ret->other)
+            continue;
+        int r = ask_one(replay, trial);
+        ret->same += r > 0;
+        if (r < 0)
+            ret->other = trial->number;
+    }
+}
+
+static void replay_release(struct replay *replay)
+{
+    struct run *run = &replay->run;
+
+    if (run->search)
+        search_free(run->search);
+    vec_foreach (trial, &run->trials)
+        trial_release(trial);
+    vec_release(&run->trials);
+    vec_release(&replay->order);
+    vec_release(&replay->voids);
+    knowledge_release(&run->knowledge);
+    spec_release(&run->spec);
+    experiment_release(&run->experiment);
+}
+
+int replay_check(struct store *store, int64_t experiment, struct replay_check *ret, struct err *err)
+{
+    struct replay replay = {0};
+
+    *ret = (struct replay_check){.here = ""};
+    spec_init(&replay.run.spec);
+    int r = load(&replay, store, experiment, err);
+    if (r >= 0) {
+        sort_trials(&replay);
+        check_all(&replay, ret);
+        ret->kernel = TAKE(replay.run.experiment.kernel);
+        ret->here = ret->kernel && linalg_open(NULL) >= 0 ? linalg_kernel() : "";
+        if (!ret->suggestions)
+            r = err_set(err, ENODATA, "the search of experiment %lld has suggested nothing",
+                        (long long)experiment);
+    }
+    replay_release(&replay);
+    return r;
+}
+
+void replay_check_release(struct replay_check *check)
+{
+    free(check->kernel);
+}
