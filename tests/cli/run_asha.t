@@ -1,0 +1,50 @@
+#!tests/transcript
+# SPDX-License-Identifier: MIT
+# asha pauses programs that know nothing of it, and lets the better ones go on
+> train.sh
+| echo $1 >> starts
+| trap 'echo $1 >> ends; exit 0' TERM
+| i=0
+| while [ $i -lt 7 ]; do
+|   i=$((i+1)); echo "step=$i loss=$1"; sleep 0.3
+| done
+> asha.yaml
+| command: [sh, train.sh, '{x}']
+| params: {x: [4, 1, 3, 2]}
+| objective: loss
+| search: {algorithm: grid, parallel: 1, stop: {asha: {eta: 2, min: 1, max: 7}}}
+| limits: {grace: 10s}
+$ hone run asha.yaml --json > events; grep -o '"event":"trial_[pr][^"]*"' events | sort -u
+"event":"trial_paused"
+"event":"trial_resumed"
+$ tail -1 events
+{"event":"finished","experiment":1,"name":"asha","state":"finished","reason":"","trials":{"completed":1,"stopped":3,"failed":0},"best":{"trial":"1.2","value":1,[..]"params":{"x":1}}}
+$ hone ls last | awk '{print $1, $2, $3}' | sort
+1.1 stopped (pruned)
+1.2 completed 1
+1.3 stopped (pruned)
+1.4 stopped (pruned)
+trial state loss
+# each was started once; what was not needed any more was woken to end in its own way
+$ sort starts
+1
+2
+3
+4
+$ sort ends
+2
+3
+4
+$ hone show 1.1 | grep -o 'stopped by asha at step'
+stopped by asha at step
+$ hone show 1.2 | grep -o 'paused by asha at step [0-9]*; it went on later' | sed 's/[0-9]* *;/N;/'
+paused by asha at step N; it went on later
+# pause: false ends them at once
+$ hone run asha.yaml --set 'search.stop={asha: {eta: 2, pause: false}}' --json | grep -c trial_paused
+0
+? 1
+# beyond search.paused_memory the least likely winner is ended while others still run
+$ hone run asha.yaml --set search.paused_memory=0 --json > events; grep -o '"state":"stopped","reason":"[^"]*"' events | sort | uniq -c | awk '{print ($1 >= 2), $2}'
+1 "state":"stopped","reason":"pruned"
+$ grep -c '"event":"finished"' events
+1
