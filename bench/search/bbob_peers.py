@@ -58,9 +58,9 @@ def run_one(lib, searcher, function, dim, instance):
     return lines
 
 
-def append(path, lines):
+def append(path, lines, head=HEAD):
     """In one write: all of a run or, when killed, nothing of it."""
-    text = "".join(lines) if path.exists() else HEAD + "\n" + "".join(lines)
+    text = "".join(lines) if path.exists() else head + "\n" + "".join(lines)
     with open(path, "ab", buffering=0) as file:
         file.write(text.encode())
 

@@ -12,6 +12,7 @@ into bench/RESULTS.md instead of only printing it. Needs numpy.
 """
 import argparse
 import csv
+import os
 import pathlib
 import sys
 
@@ -19,7 +20,9 @@ import numpy
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import forms  # noqa: E402
 import lib  # noqa: E402
+import multi_peers  # noqa: E402
 import stats  # noqa: E402
 import tables  # noqa: E402
 
@@ -263,14 +266,65 @@ def bbob_text():
                         rows))
 
 
+def multi_volumes(path, library):
+    """{(problem, seed): part of the best volume that its trials reached}, complete runs only."""
+    points = {}
+    with open(path, newline="", encoding="ascii") as file:
+        for line in csv.DictReader(file):
+            points.setdefault((line["problem"], int(line["seed"])), []).append(
+                (int(line["trial"]), float(line["f0"]), float(line["f1"])))
+    found = {}
+    for key, run in points.items():
+        problem = forms.Multi(library, key[0], multi_peers.DIM, multi_peers.OBJECTIVES)
+        values = [values for trial, *values in run if trial < multi_peers.TRIALS]
+        if len(values) == multi_peers.TRIALS:
+            found[key] = problem.volume(values) / problem.best_volume
+    return found
+
+
+def multi_text():
+    """The part of the best volume that is still missing: the smaller the better."""
+    paths = [path for folder in ("hone", "peers")
+             for path in sorted((HOME / folder).glob("multi-*.csv"))]
+    if len(paths) < 2:
+        return ""
+    library = forms.library(HOME)
+    volumes = {path.stem[len("multi-"):]: multi_volumes(path, library) for path in paths}
+    keys = sorted(set.intersection(*map(set, volumes.values())))
+    if not keys:
+        return ""
+    names = list(volumes)
+    missing = numpy.array([[1 - volumes[name][key] for name in names] for key in keys])
+    summary = stats.rank_interval(stats.mean_ranks(missing), [key[0] for key in keys],
+                                  numpy.random.default_rng(1))
+    problems = sorted({key[0] for key in keys})
+    rows = [[names[i], len(keys), with_interval(summary[:, i]),
+             *(number(missing[[key[0] == p for key in keys], i].mean()) for p in problems)]
+            for i in numpy.argsort(summary[0])]
+    return (f"\nTwo objectives, {multi_peers.DIM} parameters, {multi_peers.TRIALS} trials: the part "
+            "of the best volume that is not reached, and the mean rank by it.\n\n"
+            + lib.table(["searcher", "runs", "mean rank", *problems], rows))
+
+
+def versions():
+    """Of the peers that are installed."""
+    found = {path.name.split("-")[0].lower(): path.name.split("-")[1].removesuffix(".dist-info")
+             for path in HOME.glob("venv*/lib/python*/site-packages/*.dist-info")}
+    told = [f"{name} {found[name.lower()]}" for name in ("optuna", "smac", "HEBO")
+            if name.lower() in found]
+    return f"\nPeers: {', '.join(told)}; `debian-tpe` is Debian's optuna.\n\n" if told else "\n"
+
+
 def main():
+    load = os.getloadavg()[0]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--searcher", default="auto")
     parser.add_argument("--results", action="store_true")
     asked = parser.parse_args()
-    text = replay_text(asked.searcher) + bbob_text()
+    text = versions() + replay_text(asked.searcher) + bbob_text() + multi_text()
     if asked.results:
-        lib.section("search", "How good a setting the search finds", text)
+        where = lib.conditions("bench/search/run", load, HOME)
+        lib.section("search", "How good a setting the search finds", where + text)
     else:
         print(text)
     return 0

@@ -18,6 +18,7 @@ os.environ["HONE_BUILD"] = SCRATCH.name
 sys.path.insert(0, str(ROOT / "bench" / "search"))
 import bbob_peers  # noqa: E402
 import forms  # noqa: E402
+import multi_peers  # noqa: E402
 import peers  # noqa: E402
 import report  # noqa: E402
 import stats  # noqa: E402
@@ -214,6 +215,19 @@ def a_bbob_history_is_scored_by_its_least_regret():
     assert scores == {"a": {(1, 2, 1): -1, (2, 2, 1): -8}}
 
 
+def a_history_with_two_objectives_is_scored_by_its_volume():
+    trials = multi_peers.TRIALS
+    with tempfile.TemporaryDirectory() as name:
+        path = pathlib.Path(name) / "multi-a.csv"
+        bbob_peers.append(path, [f"zdt1,1,{i},1.0,{1.0 + i}\n" for i in range(trials)],
+                          multi_peers.HEAD)
+        bbob_peers.append(path, ["zdt1,2,0,1.0,1.0\n"], multi_peers.HEAD)
+        assert multi_peers.recorded(path) == {("zdt1", 1): trials, ("zdt1", 2): 1}
+        volumes = report.multi_volumes(path, LIB)
+    assert set(volumes) == {("zdt1", 1)}        # the other one is not complete
+    close(volumes["zdt1", 1], 100 / (121 - 1 / 3))
+
+
 TESTS = [
     bbob_functions_have_the_values_of_coco,
     bbob_functions_are_least_at_their_optimum,
@@ -231,6 +245,7 @@ TESTS = [
     a_difference_is_told_from_none,
     ranks_share_ties,
     a_bbob_history_is_scored_by_its_least_regret,
+    a_history_with_two_objectives_is_scored_by_its_volume,
 ]
 
 
