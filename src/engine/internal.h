@@ -56,14 +56,15 @@ struct live {
     int64_t judged_step; /* what an earlier engine saw of it is not judged again */
     int64_t turn;      /* of pausing: the newest that was asked for or has happened; odd: paused */
     int64_t paused_us; /* in pauses that are over */
-    int64_t still_mono_us; /* paused: since when */
-    int64_t taken_mono_us; /* when this engine began to look after it */
-    uint64_t used_bytes;   /* paused: memory that it holds; 0: unknown */
-    enum reason asked;     /* why it is to end; REASON_NONE: it is not */
-    bool killing;          /* asked to end at once */
-    bool term_sent;        /* the keeper was asked, not only the control page */
-    bool sdk;              /* it has answered a generation: it looks at its control page */
-    bool obeyed;           /* it has answered after it was asked to end */
+    int64_t still_mono_us;              /* paused: since when */
+    int64_t taken_mono_us;              /* when this engine began to look after it */
+    double prior_mean, prior_deviation; /* of its value as the search expected it; NaN: none */
+    uint64_t used_bytes;                /* paused: memory that it holds; 0: unknown */
+    enum reason asked;                  /* why it is to end; REASON_NONE: it is not */
+    bool killing;                       /* asked to end at once */
+    bool term_sent;                     /* the keeper was asked, not only the control page */
+    bool sdk;    /* it has answered a generation: it looks at its control page */
+    bool obeyed; /* it has answered after it was asked to end */
     bool reached_target;
     bool launched;   /* its START or ADOPT was sent by this engine */
     bool curve_grew; /* since it was judged */
@@ -72,6 +73,7 @@ struct live {
     bool start_unsaved; /* its row still says `starting` */
     bool cannot_start;  /* its program is missing or not executable: so are the others */
     bool adopted;
+    bool prior_read;
     bool turn_awaited; /* a turn was sent and is not answered */
     bool paused;       /* its agent says that nothing of it runs; its cpus are given back */
 };
@@ -289,6 +291,8 @@ void live_judge(struct live *live, struct now now);
 
 /* pause.c */
 void pause_begin(struct live *live, struct now now);
+/* Is there room for a paused trial to go on? Asked before the rule, which looks at all curves. */
+bool pause_may(const struct run *run);
 /* The paused trial that is to have the next free slot; 0: none. */
 int64_t pause_next(struct run *run);
 /* What it would take of the machine. */

@@ -49,14 +49,17 @@ static const struct curve *others_of(struct view *view, const struct run *run,
     return others;
 }
 
-static void read_prior(const struct run *run, const struct trial *trial, struct stop_trial *ret)
+/* What the search expected of it, as it minimises. */
+static void read_prior(const struct run *run, const struct trial *trial, double *ret_mean,
+                       double *ret_deviation)
 {
     autofree(json) json_t *why = NULL;
 
+    *ret_mean = *ret_deviation = NAN;
     if (!trial->why || json_parse(trial->why, strlen(trial->why), &why, NULL) < 0)
         return;
-    ret->prior_mean = run_sign(run) * json_get_double(why, "mean", NAN);
-    ret->prior_deviation = json_get_double(why, "deviation", NAN);
+    *ret_mean = run_sign(run) * json_get_double(why, "mean", NAN);
+    *ret_deviation = json_get_double(why, "deviation", NAN);
 }
 
 static void add_kept(struct view *view, struct run *run, const struct curve_data *data,
@@ -70,11 +73,11 @@ static void add_kept(struct view *view, struct run *run, const struct curve_data
                                .others = others_of(view, run, data, true)};
 
     if (state == CURVE_PAUSED)
-        read_prior(run, run_trial(run, data->trial), &entry);
+        read_prior(run, run_trial(run, data->trial), &entry.prior_mean, &entry.prior_deviation);
     vec_push(&view->trials, entry);
 }
 
-static void add_live(struct view *view, const struct live *live)
+static void add_live(struct view *view, struct live *live)
 {
     struct run *run = live->run;
     const struct trial *trial = run_trial(run, live->attempt.trial);
@@ -90,7 +93,11 @@ static void add_live(struct view *view, const struct live *live)
         entry.state = CURVE_STOPPED;
     else if (trial->state == TRIAL_PAUSED)
         entry.state = CURVE_PAUSED;
-    read_prior(run, trial, &entry);
+    if (!live->prior_read)
+        read_prior(run, trial, &live->prior_mean, &live->prior_deviation);
+    live->prior_read = true;
+    entry.prior_mean = live->prior_mean;
+    entry.prior_deviation = live->prior_deviation;
     vec_push(&view->trials, entry);
 }
 

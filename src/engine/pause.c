@@ -24,8 +24,8 @@ static bool wants_still(const struct live *live)
     return trial->state == TRIAL_PAUSED && live->asked == REASON_NONE;
 }
 
-/* Ask for the next turn, if it is not what was asked last. What its keeper was told to end, it wakes
- * for that by itself. */
+/* Ask for the next turn, if it is not what was asked last. What its keeper was told to end, it
+ * wakes for that by itself. */
 static void ask_turn(struct live *live, struct now now)
 {
     if (live->term_sent || turn_paused(live->turn) == wants_still(live))
@@ -129,6 +129,15 @@ int64_t run_busy(const struct run *run)
 static bool is_paused(const struct run *run, const struct live *live)
 {
     return run->trials.at[live->attempt.trial - 1].state == TRIAL_PAUSED;
+}
+
+bool pause_may(const struct run *run)
+{
+    const struct machine *machine = &run->engine->machine;
+
+    return run->counts[TRIAL_PAUSED] && !run->closing &&
+           (!run->spec.parallel || run_busy(run) < run->spec.parallel) &&
+           run->spec.cpus <= machine->cpus - machine->cpus_used + 1e-3;
 }
 
 int64_t pause_next(struct run *run)

@@ -88,7 +88,7 @@ struct trial *run_add_trial(struct run *run, double *point, struct now now)
  * there is none just now. */
 static int64_t next_trial(struct run *run, struct now now)
 {
-    int64_t paused = pause_next(run);
+    int64_t paused = pause_may(run) ? pause_next(run) : 0;
 
     if (paused)
         return paused;
@@ -182,7 +182,7 @@ static void close_if_too_large(struct run *run)
 
 static struct claim claim_of(struct run *run)
 {
-    int64_t paused = pause_next(run);
+    int64_t paused = pause_may(run) ? pause_next(run) : 0;
 
     return (struct claim){
         .experiment = run->experiment.id,
