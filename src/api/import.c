@@ -18,7 +18,8 @@ struct import {
     struct spec spec;
     struct experiment experiment;
     struct txn *txn;
-    int64_t told; /* results so far */
+    int64_t told;     /* results so far */
+    int64_t ended_us; /* the last trial; 0: not known */
 };
 
 static double number_at(const json_t *list, size_t i)
@@ -100,6 +101,7 @@ static void put_trial(struct import *import, struct trial *trial, const json_t *
     if (trial->started_us > 0 && trial->ended_us > trial->started_us)
         trial->run_us = trial->ended_us - trial->started_us;
     experiment->run_us += trial->run_us;
+    import->ended_us = MAX(import->ended_us, trial->ended_us);
     if (trial->started_us > 0)
         experiment->created_us = MIN(experiment->created_us, trial->started_us);
     if (trial->state != TRIAL_FAILED || isfinite(trial->value))
@@ -154,6 +156,8 @@ static void put_experiment(struct import *import, int64_t now_us)
         json_value(&out, given);
         experiment->environment = xstrdup(environment.s);
     }
+    experiment->ended_us =
+        MAX(import->ended_us ? import->ended_us : now_us, experiment->created_us);
     txn_put_experiment(import->txn, experiment);
     vec_foreach (tag, &import->spec.tags)
         txn_tag(import->txn, experiment->id, 0, *tag, true);

@@ -169,7 +169,8 @@ static void log_ticks(const struct axis *axis, size_t most, struct ticks *ret)
         linear_ticks(axis, most, ret);
         return;
     }
-    int stride = MAX(1, (int)ceil((decades + 1) / (double)most));
+    int whole = (int)(floor(log10(axis->max)) - ceil(log10(axis->min))) + 1; /* powers inside */
+    int stride = MAX(1, (whole + (int)most - 1) / (int)most);
     if (decades * 3 + 1 <= (double)most)
         add_powers(axis, low, high, 1, three, 3, ret);
     else if (decades * 2 + 1 <= (double)most)

@@ -83,8 +83,8 @@ $ hone check good.yaml
 experiment  good
 program     sh -c 'echo "loss={lr}"'
 runs in     [..]
-parameters  lr      0.0001 to 0.1, log  (unlimited values)
-            opt     sgd, adam  (2 values)
+parameters  lr      0.0001 to 0.1, log, expected about 0.01  (unlimited values)
+            opt     sgd, adam, expected adam  (2 values)
             layers  1 to 4, int  (4 values)
 forbidden   2 combinations
 for example [..]

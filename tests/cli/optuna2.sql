@@ -1,0 +1,26 @@
+-- A study as Optuna 2.10 stored it: older distributions, no types of values.
+CREATE TABLE studies (study_id INTEGER PRIMARY KEY, study_name VARCHAR(512) NOT NULL);
+CREATE TABLE study_directions (study_direction_id INTEGER PRIMARY KEY, direction VARCHAR(8) NOT NULL, study_id INTEGER NOT NULL, objective INTEGER NOT NULL);
+CREATE TABLE trials (trial_id INTEGER PRIMARY KEY, number INTEGER, study_id INTEGER, state VARCHAR(8) NOT NULL, datetime_start DATETIME, datetime_complete DATETIME);
+CREATE TABLE trial_params (param_id INTEGER PRIMARY KEY, trial_id INTEGER, param_name VARCHAR(512), param_value FLOAT, distribution_json TEXT);
+CREATE TABLE trial_values (trial_value_id INTEGER PRIMARY KEY, trial_id INTEGER NOT NULL, objective INTEGER NOT NULL, value FLOAT NOT NULL);
+CREATE TABLE trial_intermediate_values (trial_intermediate_value_id INTEGER PRIMARY KEY, trial_id INTEGER NOT NULL, step INTEGER NOT NULL, intermediate_value FLOAT NOT NULL);
+INSERT INTO studies VALUES(1,'old');
+INSERT INTO study_directions VALUES(1,'MAXIMIZE',1,0);
+INSERT INTO trials VALUES(1,0,1,'COMPLETE','2021-05-01 10:00:00.000000','2021-05-01 10:00:30.500000');
+INSERT INTO trials VALUES(2,1,1,'COMPLETE','2021-05-01 10:01:00.000000','2021-05-01 10:01:10.000000');
+INSERT INTO trials VALUES(3,2,1,'RUNNING','2021-05-01 10:02:00.000000',NULL);
+INSERT INTO trial_params VALUES(1,1,'lr',0.01,'{"name": "LogUniformDistribution", "attributes": {"low": 0.0001, "high": 1.0}}');
+INSERT INTO trial_params VALUES(2,1,'drop',0.3,'{"name": "DiscreteUniformDistribution", "attributes": {"low": 0.0, "high": 0.5, "q": 0.1}}');
+INSERT INTO trial_params VALUES(3,1,'layers',3,'{"name": "IntUniformDistribution", "attributes": {"low": 1, "high": 4, "step": 1}}');
+INSERT INTO trial_params VALUES(4,1,'units',64,'{"name": "IntLogUniformDistribution", "attributes": {"low": 8, "high": 512, "step": 1}}');
+INSERT INTO trial_params VALUES(5,1,'act',1,'{"name": "CategoricalDistribution", "attributes": {"choices": ["relu", null, 3, true]}}');
+INSERT INTO trial_params VALUES(6,2,'lr',0.5,'{"name": "LogUniformDistribution", "attributes": {"low": 0.0001, "high": 2.0}}');
+INSERT INTO trial_params VALUES(7,2,'drop',0.2,'{"name": "DiscreteUniformDistribution", "attributes": {"low": 0.0, "high": 0.5, "q": 0.1}}');
+INSERT INTO trial_params VALUES(8,2,'layers',1,'{"name": "IntUniformDistribution", "attributes": {"low": 1, "high": 4, "step": 1}}');
+INSERT INTO trial_params VALUES(9,2,'units',500,'{"name": "IntLogUniformDistribution", "attributes": {"low": 8, "high": 512, "step": 1}}');
+INSERT INTO trial_params VALUES(10,2,'act',3,'{"name": "CategoricalDistribution", "attributes": {"choices": ["relu", null, 3, true]}}');
+INSERT INTO trial_values VALUES(1,1,0,0.91);
+INSERT INTO trial_values VALUES(2,2,0,0.95);
+INSERT INTO trial_intermediate_values VALUES(1,1,10,0.5);
+INSERT INTO trial_intermediate_values VALUES(2,1,20,0.91);
