@@ -5,7 +5,8 @@
     bench/search/bbob_peers.py [--searcher NAME]... [--dim N]...
     bench/search/bbob_peers.py [--quick]
 
-Without a searcher it follows PLAN; --quick leaves out the slow ones. Histories grow in build/bench/search/peers/bbob-SEARCHER.csv:
+Without a searcher it follows PLAN; --quick leaves out the slow ones.
+Histories grow in build/bench/search/peers/bbob-SEARCHER.csv:
 
     function,dim,instance,trial,regret
 
@@ -77,8 +78,8 @@ def work(searcher, dims):
             for function in missing:
                 append(path, run_one(lib, searcher, function, dim, instance))
             if missing:
-                print(f"{time.strftime('%H:%M:%S')} {searcher} dimension {dim} instance {instance}: "
-                      f"{len(missing)} functions in {time.monotonic() - began:.0f} s", flush=True)
+                print(f"{time.strftime('%H:%M:%S')} {searcher} dimension {dim} instance {instance}"
+                      f": {len(missing)} functions in {time.monotonic() - began:.0f} s", flush=True)
 
 
 def spawn(searcher, dims):

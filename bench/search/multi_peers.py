@@ -67,8 +67,8 @@ def work(searcher, seeds):
         for name in missing:
             bbob_peers.append(path, run_one(lib, searcher, name, seed), HEAD)
         if missing:
-            print(f"{time.strftime('%H:%M:%S')} {searcher} seed {seed}: {len(missing)} problems with "
-                  f"two objectives in {time.monotonic() - began:.0f} s", flush=True)
+            print(f"{time.strftime('%H:%M:%S')} {searcher} seed {seed}: {len(missing)} problems "
+                  f"with two objectives in {time.monotonic() - began:.0f} s", flush=True)
 
 
 def main():
@@ -83,9 +83,10 @@ def main():
     with open(peers.FOLDER / "lock-multi", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         python = peers.install("venv")
-        return max(subprocess.run([python, __file__, "--work", "--searcher", name, "--seeds",
-                                   asked.seeds], env=searchers.environment(), check=False).returncode
-                   for name in asked.searcher or SAMPLERS)
+        return max(subprocess.run(
+            [python, __file__, "--work", "--searcher", name, "--seeds", asked.seeds],
+            env=searchers.environment(), check=False).returncode
+            for name in asked.searcher or SAMPLERS)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@
     bench/search/peers.py [--searcher NAME]... [--table NAME]... [--seeds 1-30] [--trials 100]
     bench/search/peers.py [--quick]
 
-Without a searcher it follows PLAN; --quick leaves out the slow ones. Histories grow in build/bench/search/peers/TABLE-SEARCHER.csv:
+Without a searcher it follows PLAN; --quick leaves out the slow ones.
+Histories grow in build/bench/search/peers/TABLE-SEARCHER.csv:
 
     seed,trial,row,repeat,value[,reported]
 

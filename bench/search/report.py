@@ -5,10 +5,10 @@
     bench/search/report.py [--searcher auto] [--results]
 
 Ours are in build/bench/search/hone/TABLE-SEARCHER.csv, the peers' in build/bench/search/peers/ (see
-peers.py for the columns; a column `rerun` = 1 marks a trial that repeats a setting on purpose). What
-our posterior would report from a peer's history is in build/bench/search/chosen/, if anybody wrote
-it. --searcher names the one of ours that is held against the peers; --results writes the section
-into bench/RESULTS.md instead of only printing it. Needs numpy.
+peers.py for the columns; a column `rerun` = 1 marks a trial that repeats a setting on purpose).
+What our posterior would report from a peer's history is in build/bench/search/chosen/, if anybody
+wrote it. --searcher names the one of ours that is held against the peers; --results writes the
+section into bench/RESULTS.md instead of only printing it. Needs numpy.
 """
 import argparse
 import csv
@@ -215,7 +215,7 @@ def replay_text(chosen_searcher):
              f"joins the {len(loaded)} tables.\n", standing({**ours, **peers}),
              repeats({**ours, **peers})]
     if set(ours.get(chosen_searcher, {})) == set(loaded):
-        parts.append(f"`{chosen_searcher}` against the peers, with 95 % intervals over the seeds:\n")
+        parts.append(f"`{chosen_searcher}` against the peers, 95 % intervals over the seeds:\n")
         parts.append(against(ours[chosen_searcher], peers, load(HOME / "chosen", loaded)))
         if set(peers.get("random", {})) == set(loaded):
             parts.append(against_random(ours[chosen_searcher], peers["random"]))
@@ -301,8 +301,8 @@ def multi_text():
     rows = [[names[i], len(keys), with_interval(summary[:, i]),
              *(number(missing[[key[0] == p for key in keys], i].mean()) for p in problems)]
             for i in numpy.argsort(summary[0])]
-    return (f"\nTwo objectives, {multi_peers.DIM} parameters, {multi_peers.TRIALS} trials: the part "
-            "of the best volume that is not reached, and the mean rank by it.\n\n"
+    return (f"\nTwo objectives, {multi_peers.DIM} parameters, {multi_peers.TRIALS} trials: the "
+            "part of the best volume that is not reached, and the mean rank by it.\n\n"
             + lib.table(["searcher", "runs", "mean rank", *problems], rows))
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the search bench is built on: its test functions, its statistics, its histories. Prints TAP."""
+"""What the search bench is built on: its functions, its statistics, its histories. Prints TAP."""
 
 import gzip
 import json
@@ -93,7 +93,8 @@ def fronts_fill_the_volume_that_is_said_to_be_the_best():
 def fronts_of_three_objectives_do_too():
     for name in ["dtlz1", "dtlz2", "dtlz7"]:
         problem = forms.Multi(LIB, name, 10, 3)
-        points = [problem(on_front(name, 3, [i / 30, j / 30])) for i in range(31) for j in range(31)]
+        points = [problem(on_front(name, 3, [i / 30, j / 30]))
+                  for i in range(31) for j in range(31)]
         volume, best = problem.volume(points), problem.best_volume
         assert best * 0.96 <= volume <= best * (1 + 1e-9), (name, volume, best)
 
