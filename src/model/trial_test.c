@@ -74,4 +74,16 @@ TEST(better_follows_the_goal_and_nan_is_worst)
     assert_false(objective_better(&minimize, NAN, NAN));
 }
 
+TEST(released_rows_leave_nothing_behind)
+{
+    struct trial trial = {.number = 3, .n_extra = 2};
+    trial.point = xcalloc(1, sizeof(double));
+    trial.why = xstrdup("{}");
+    trial.verdict = xstrdup("{}");
+    trial.extra = xcalloc(2, sizeof(double));
+    trial_release(&trial);
+    assert_true(!trial.point && !trial.why && !trial.verdict && !trial.extra);
+    assert_int_equal(trial.n_extra, 0);
+}
+
 TEST_MAIN

@@ -160,6 +160,9 @@ static int settle_trials(struct reader *reader)
         spec->trials = str_eq(spec->algorithm, "grid") ? (int64_t)size : TRIALS_DEFAULT;
     if ((double)spec->trials > size)
         spec->trials = (int64_t)size;
+    if (spec->tries.len > (size_t)spec->trials)
+        reader_note(reader, "try: there are %zu settings, but only %lld trial%s", spec->tries.len,
+                    (long long)spec->trials, spec->trials == 1 ? "" : "s");
     return 0;
 }
 

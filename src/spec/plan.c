@@ -25,6 +25,32 @@ static void add_count(struct str *to, double n)
         str_addf(to, "%.3g", n);
 }
 
+/* The value at u in [0,1]; of a free number, one that reads well. */
+static double example_at(const struct param *param, double u)
+{
+    char text[DOUBLE_TEXT_SIZE];
+    double x = param_from_unit(param, u);
+
+    if (!isinf(param_size(param)))
+        return x;
+    snprintf(text, sizeof(text), "%.3g", x);
+    return fmin(fmax(strtod(text, NULL), param->min), param->max);
+}
+
+/* The most likely value under the user's prior. */
+static void add_prior(const struct param *param, struct str *to)
+{
+    const double *weights = param->prior.weights;
+    size_t top = 0;
+
+    if (!weights && param->prior.sd == 0)
+        return;
+    for (size_t i = 0; weights && i < param->n_choices; i++)
+        top = weights[i] > weights[top] ? i : top;
+    str_add(to, weights ? ", expected " : ", expected about ");
+    param_text(param, weights ? (double)top : example_at(param, param->prior.mean), to);
+}
+
 static void add_param(const struct spec *spec, const struct param *param, struct str *to)
 {
     if (param->type == PARAM_CHOICE) {
@@ -43,6 +69,7 @@ static void add_param(const struct spec *spec, const struct param *param, struct
         str_add(to, param->scale == SCALE_LOG ? ", log" : "");
         str_add(to, param->type == PARAM_INT ? ", int" : "");
     }
+    add_prior(param, to);
     for (size_t i = 0; i < param->n_when; i++) {
         const struct condition *when = &param->when[i];
         const struct param *other = &spec->space.params[when->param];
@@ -83,18 +110,6 @@ static void add_params(const struct spec *spec, struct str *to)
         }
         str_add_char(to, '\n');
     }
-}
-
-/* The value at u in [0,1]; of a free number, one that reads well. */
-static double example_at(const struct param *param, double u)
-{
-    char text[DOUBLE_TEXT_SIZE];
-    double x = param_from_unit(param, u);
-
-    if (!isinf(param_size(param)))
-        return x;
-    snprintf(text, sizeof(text), "%.3g", x);
-    return fmin(fmax(strtod(text, NULL), param->min), param->max);
 }
 
 /* The middle of the space; where that is forbidden, another point. */

@@ -289,6 +289,13 @@ TEST(the_same_setting_is_tried_once)
     clean();
 }
 
+TEST(more_settings_than_trials_are_worth_a_word)
+{
+    GOOD("try: [{n: 1}, {n: 2}, {n: 3}], search: {trials: 2}");
+    assert_string_equal(notes.s, "try: there are 3 settings, but only 2 trials\n");
+    clean();
+}
+
 TEST(bad_settings_are_refused_at_their_place)
 {
     BAD("try: 3", "t:4:6: 'try': a setting is a mapping of parameters to values, not '3'");
