@@ -14,7 +14,7 @@
 #include <math.h>
 
 /* One row an algorithm, in the order in which they are listed to the user. */
-#define ALGORITHMS(row) row(grid) row(random) row(sobol) row(bayes)
+#define ALGORITHMS(row) row(grid) row(random) row(sobol) row(bayes) row(tpe)
 
 #define DECLARE(name) extern const struct search_ops search_##name;
 ALGORITHMS(DECLARE)
