@@ -96,7 +96,7 @@ struct chart_frame {
     size_t columns, rows; /* of the terminal that may be used */
     bool ascii, colour;
 };
-/* For a terminal: lines with newlines, none wider than the frame. */
+/* For a terminal: lines with newlines, none wider than the frame (of 40 columns or more). */
 void chart_text(const struct chart *chart, const struct chart_frame *frame, struct str *to);
 /* A whole SVG document that needs nothing else. */
 void chart_svg(const struct chart *chart, struct str *to);

@@ -22,14 +22,14 @@ static void widen(struct axis *axis)
     axis->low = axis->min;
     axis->high = axis->max;
     if (axis->kind == AXIS_LOG) {
-        double more = fmax(log(axis->max / axis->min) * MARGIN, 0.1);
-        axis->min = fmax(axis->min * exp(-more), DBL_MIN);
+        double more = fmax((log(axis->max) - log(axis->min)) * MARGIN, 0.1);
+        axis->min = fmax(axis->min * exp(-more), DBL_TRUE_MIN);
         axis->max = clamp_finite(axis->max * exp(more));
         return;
     }
     double more = (axis->max / 2 - axis->min / 2) * 2 * MARGIN;
     if (!(axis->max > axis->min))
-        more = axis->max != 0 ? fabs(axis->max) * 0.1 : 0.5;
+        more = axis->max != 0 ? fmax(fabs(axis->max) * 0.1, DBL_MIN) : 0.5;
     axis->min = clamp_finite(axis->min - more);
     axis->max = clamp_finite(axis->max + more);
 }

@@ -250,24 +250,39 @@ static void add_bottom(struct str *to, const struct canvas *canvas, const struct
     ticks_release(&ticks);
 }
 
-static void add_legend(struct str *to, const struct chart *chart, const struct canvas *canvas)
+/* An entry of the legend; the line is broken before it if it does not fit. */
+static void add_entry(struct str *to, size_t *used, const struct chart_frame *frame,
+                      enum colour colour, const char *sign, const char *name)
 {
-    size_t start = to->len;
+    size_t width = text_width(sign) + 1 + text_width(name);
 
-    vec_foreach (layer, &chart->layers) {
-        if (!layer->points.len || !*layer->name)
-            continue;
-        str_add(to, to->len > start ? "   " : "");
-        str_add(to, colour_on(canvas->colour, signs[layer->mark].colour));
-        str_add(to, sign_of(canvas, layer->mark));
-        str_add(to, colour_off(canvas->colour, signs[layer->mark].colour));
-        str_addf(to, " %s", layer->name);
+    if (*used && *used + 3 + width > frame->columns) {
+        str_add_char(to, '\n');
+        *used = 0;
     }
-    if (chart->cells)
-        str_addf(to, "%s%s %.5g to %.5g %s %s", to->len > start ? "   " : "",
-                 canvas->ascii ? "." : "░", chart->shade.min, chart->shade.max,
-                 canvas->ascii ? "#" : "█", chart->shade.title);
-    if (to->len > start)
+    str_add(to, *used ? "   " : "");
+    *used += width + (*used ? 3 : 0);
+    str_addf(to, "%s%s%s ", colour_on(frame->colour, colour), sign,
+             colour_off(frame->colour, colour));
+    str_add_fitted(to, name, frame->columns - MIN(frame->columns, text_width(sign) + 1));
+}
+
+static void add_legend(struct str *to, const struct chart *chart, const struct canvas *canvas,
+                       const struct chart_frame *frame)
+{
+    size_t used = 0;
+
+    vec_foreach (layer, &chart->layers)
+        if (layer->points.len && *layer->name)
+            add_entry(to, &used, frame, signs[layer->mark].colour, sign_of(canvas, layer->mark),
+                      layer->name);
+    if (chart->cells) {
+        autofree(mem) char *range =
+            xasprintf("%.5g to %.5g %s %s", chart->shade.min, chart->shade.max,
+                      canvas->ascii ? "#" : "█", chart->shade.title);
+        add_entry(to, &used, frame, PLAIN, canvas->ascii ? "." : "░", range);
+    }
+    if (used)
         str_add_char(to, '\n');
 }
 
@@ -299,7 +314,7 @@ static void draw_plain(const struct chart *chart, const struct chart_frame *fram
     add_text(to, names, frame);
     add_rows(to, &canvas, &chart->y, &ticks, label);
     add_bottom(to, &canvas, &chart->x, label);
-    add_legend(to, chart, &canvas);
+    add_legend(to, chart, &canvas, frame);
     free(canvas.cells);
     ticks_release(&ticks);
 }

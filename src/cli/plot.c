@@ -179,7 +179,7 @@ static int frame_of(const struct cmd_call *call, struct chart_frame *ret)
         columns = MIN(size.ws_col, COLUMNS_MOST);
         rows = MIN(MAX(size.ws_row - 2, 12), 40);
     }
-    if (cmd_number(call, "width", 20, 1000, &columns) || cmd_number(call, "height", 8, 1000, &rows))
+    if (cmd_number(call, "width", 40, 1000, &columns) || cmd_number(call, "height", 8, 1000, &rows))
         return CMD_USAGE;
     *ret = (struct chart_frame){.columns = (size_t)columns,
                                 .rows = (size_t)rows,

@@ -10,10 +10,11 @@
 
 #define HALF_WIDTH 1.96 /* deviations to either side hold 95 % */
 
-/* Digits after the point that a number of this size needs to have two significant ones. */
+/* Digits after the point that a number of this size, rounded, needs to have two significant ones.
+ */
 static int decimals(double size)
 {
-    int digits = (int)floor(log10(size));
+    int digits = (int)floor(log10(size) + 0.0022); /* 0.995 is 1.0 */
     return digits >= 1 ? 0 : MIN(1 - digits, 12);
 }
 
