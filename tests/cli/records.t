@@ -70,6 +70,7 @@ $ hone show quad.3
 trial        1.3 of quad
 state        failed: the program ended with an error
 loss         0.3 (step 2)
+why          one of all settings, each in turn
 started      [..]
 
 error

@@ -10,7 +10,7 @@ parameters  x     -1 to 1  (unlimited values)
             y     -1 to 1  (unlimited values)
 for example ./train.sh --x=0 --y=0
 objective   minimize loss
-search      30 trials of unlimited settings, algorithm auto, as many at once as fit, seed 1
+search      30 trials of unlimited settings, algorithm auto, as many at once as fit, stop curve, seed 1
 limits      output 1G, grace 10s, 2 retries
 a trial has 1 cpu, any memory, 0 gpus
 code        [..]/quadratic
@@ -18,21 +18,14 @@ $ hone run quadratic/quadratic.yaml
 experiment 1 started: quadratic
 ...
 experiment 1 'quadratic' finished: 30 completed
-
+...
 best trials
-trial      loss  time  parameters
-  1.5   0.04212 [..]  x=0.29974 y=-0.15511
-  1.9  0.047142 [..]  x=0.59578 y=-0.39485
- 1.17  0.076127 [..]  x=0.75729 y=-0.10036
- 1.21  0.126577 [..]  x=0.44763 y=-0.5519
- 1.24  0.155095 [..]  x=0.51386 y=0.19358
-
+trial[..]loss  time  parameters
+...
 what mattered (share of the spread that each explains alone)
-  x              █████████████ 64%
-  y              ████ 19%
-
+...
 results are in [..]/.local/share/hone
-next: hone ls 1 · hone show 1.5 · hone export 1 --csv
+next: hone ls 1 · hone show 1.[..] · hone export 1 --csv
 $ hone diff 1.1 1.2 | grep -v "^  time "
             1.1                  1.2
 parameters
@@ -46,13 +39,13 @@ $ hone export quadratic --csv | head -2
 trial,state,value,attempts,seconds,x,y
 1.1,completed,0.500367,1,[..],0.9999697540748178,-0.7003974262257211
 # the keys that docs/scripts.md promises, in the events of a run
-$ hone run quadratic/quadratic.yaml --trials 1 --json
+$ hone run quadratic/quadratic.yaml --trials 1 --set knowledge=off --json
 {"event":"started","experiment":2,"name":"quadratic","trials":1}
 {"event":"trial_started","experiment":2,"trial":"2.1","attempt":1,"words":"x=0.99997 y=-0.7004"}
 {"event":"trial_ended","experiment":2,"trial":"2.1","state":"completed","reason":"","value":0.500367,"best":true,"seconds":[..],"error":null,"params":{"x":0.9999697540748178,"y":-0.7003974262257211},"words":"x=0.99997 y=-0.7004"}
 {"event":"finished","experiment":2,"name":"quadratic","state":"finished","reason":"","trials":{"completed":1,"stopped":0,"failed":0},"best":{"trial":"2.1","value":0.500367,"params":{"x":0.9999697540748178,"y":-0.7003974262257211}}}
 $ hone best quadratic --json | tr -d ' ' | grep -o '"[a-z_]*":' | tr -d '":\n'
-experimentnametrialstatereasonvaluebestparamsxyattemptsstepfirst_nan_stepsecondscreatedstartedendedstarredtagsnote
+experimentnametrialstatereasonvaluebestparamsxyattemptsstepfirst_nan_stepsecondscreatedstartedendedstarredtagsnoterepeat_ofwhywhybyseenverdictrunsmeandeviationvalues
 # a script without a spec
 > train.py
 | for i in 1 2 3; do echo "epoch $i/3 - loss: 0.$i"; done
