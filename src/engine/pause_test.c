@@ -4,96 +4,28 @@
  * given by hand, time is a number. The rule is asha with eta 2 and a rung at every power of two:
  * the first at a rung waits, the better half goes on.
  */
-#include "base/clock.h"
 #include "base/fs.h"
-#include "engine/engine.h"
-#include "spec/parse.h"
-#include "tests/test.h"
+#include "engine/scripted.h"
 
-#include <errno.h>
 #include <unistd.h>
 
-struct sent {
-    enum agent_command_kind kind;
-    int64_t attempt, turn;
-};
+static char home[64];
 
-static struct {
-    struct engine *engine;
-    struct store *store;
-    struct machine machine;
-    int64_t now_us;
-    char home[64];
-    VEC(struct sent) sent;
-    VEC(char *) events;
-    struct err err;
-    int64_t told[100]; /* samples of an attempt */
-} t;
-
-static struct now now(void)
+static void begin(double cpus, int gpus)
 {
-    return (struct now){1700000000LL * US_PER_S + t.now_us, t.now_us};
-}
-
-static void on_send(const struct agent_command *command, void *arg UNUSED)
-{
-    struct sent sent = {command->kind, command->attempt, command->turn};
-    vec_push(&t.sent, sent);
-}
-
-static void on_event(int64_t experiment UNUSED, const char *json, void *arg UNUSED)
-{
-    vec_push(&t.events, xstrdup(json));
-}
-
-static void come_up(bool go_on)
-{
-    t.sent.len = 0;
-    t.engine = engine_new(&(struct engine_options){.home = t.home,
-                                                   .home_id = "0123456789abcdef",
-                                                   .machine = &t.machine,
-                                                   .seed = 1,
-                                                   .send = on_send,
-                                                   .on_event = on_event});
-    assert_ok(engine_load(t.engine, t.store, go_on, now(), &t.err), &t.err);
-}
-
-static void set_up(double cpus, int gpus)
-{
-    memset(&t, 0, sizeof(t));
-    snprintf(t.home, sizeof(t.home), "/tmp/hone-pause-XXXXXX");
-    assert_non_null(mkdtemp(t.home));
-    t.now_us = US_PER_S;
-    t.machine = (struct machine){.name = (char *)"here", .cpus = cpus, .mem_bytes = 1ULL << 30};
-    t.machine.n_gpus = gpus;
-    t.machine.gpu_ids[0] = (char *)"GPU-a";
-    assert_ok(store_open_memory(&t.store, &t.err), &t.err);
+    set_up(cpus, gpus);
+    memset(samples_told, 0, sizeof(samples_told));
+    snprintf(home, sizeof(home), "/tmp/hone-pause-XXXXXX");
+    assert_non_null(mkdtemp(home));
+    t.home = home;
+    engine_free(t.engine);
     come_up(true);
 }
 
-static void tear_down(void)
+static void end(void)
 {
-    vec_foreach (event, &t.events)
-        free(*event);
-    vec_release(&t.events);
-    vec_release(&t.sent);
-    engine_free(t.engine);
-    store_free(t.store);
-    fs_remove_tree(t.home, NULL);
-    err_release(&t.err);
-}
-
-static void turn(void)
-{
-    struct tick *tick;
-
-    engine_check(t.engine);
-    while ((tick = engine_tick(t.engine, now()))) {
-        engine_check(t.engine);
-        assert_ok(store_apply(t.store, tick_txn(tick), &t.err), &t.err);
-        engine_committed(t.engine, tick);
-        engine_check(t.engine);
-    }
+    tear_down();
+    fs_remove_tree(home, NULL);
 }
 
 static void later(int64_t us)
@@ -102,85 +34,49 @@ static void later(int64_t us)
     turn();
 }
 
-/* The engine dies; what it committed stays, and so do the programs. */
+/* What it committed stays, and so do the programs. */
 static void die_and_come_up(void)
 {
     engine_free(t.engine);
-    memset(t.told, 0, sizeof(t.told));
+    forget_sent();
+    memset(samples_told, 0, sizeof(samples_told));
     come_up(true);
     turn();
 }
 
-static int64_t submit_text(const char *text)
+static int64_t submit_asha(int trials, const char *search, const char *more)
 {
-    struct spec spec;
-    struct submission submission = {.spec = &spec};
-    int64_t id = 0;
-
-    spec_init(&spec);
-    assert_ok(spec_parse(text, strlen(text), "t", "/", NULL, &spec, NULL, &t.err), &t.err);
-    assert_ok(engine_submit(t.engine, t.store, &submission, now(), &id, &t.err), &t.err);
-    spec_release(&spec);
-    turn();
-    return id;
+    autofree(mem) char *text = xasprintf(
+        "{\"name\":\"t\",\"command\":\"true\",\"code\":\"none\",\"params\":{\"x\":[1,2,3,4,5,6,7,"
+        "8]},\"objective\":\"loss\",\"search\":{\"algorithm\":\"grid\",\"trials\":%d,"
+        "\"stop\":{\"asha\":{\"eta\":2,\"min\":1}}%s}%s}",
+        trials, search, more);
+    return submit(text);
 }
 
-static int64_t submit(int trials, const char *search, const char *more)
+/* Adopted: it had taken that turn before. */
+static void found(int64_t attempt, int64_t which_turn)
 {
-    autofree(mem) char *text =
-        xasprintf("{\"name\":\"t\",\"command\":\"true\",\"code\":\"none\",\"params\":{\"x\":[1,2,3,"
-                  "4,5,6,7,8]},"
-                  "\"objective\":\"loss\",\"search\":{\"algorithm\":\"grid\",\"trials\":%d,"
-                  "\"stop\":{\"asha\":{\"eta\":2,\"min\":1}}%s}%s}",
-                  trials, search, more);
-    return submit_text(text);
-}
-
-static void tell(struct agent_event event)
-{
-    event.time_us = now().wall_us;
+    struct agent_event event = {.kind = EVENT_STARTED,
+                                .attempt = attempt,
+                                .time_us = now().wall_us,
+                                .pid = 7,
+                                .turn = which_turn,
+                                .turn_us = now().wall_us};
     engine_on_event(t.engine, &event, now());
     turn();
 }
 
-static void report_metric(int64_t attempt, const char *metric, int64_t step, double value)
-{
-    struct agent_sample sample = {metric, value, step, 0};
-
-    tell((struct agent_event){.kind = EVENT_SAMPLES,
-                              .attempt = attempt,
-                              .samples = &sample,
-                              .n_samples = 1,
-                              .first_sample = t.told[attempt]++});
-}
-
-static void report(int64_t attempt, int64_t step, double value)
-{
-    report_metric(attempt, "loss", step, value);
-}
-
-static void started(int64_t attempt, int64_t which_turn)
-{
-    tell((struct agent_event){
-        .kind = EVENT_STARTED, .attempt = attempt, .pid = 7, .turn = which_turn});
-}
-
 static void taken(int64_t attempt, int64_t which_turn)
 {
-    tell((struct agent_event){.kind = turn_paused(which_turn) ? EVENT_PAUSED : EVENT_RESUMED,
-                              .attempt = attempt,
-                              .turn = which_turn,
-                              .turn_us = now().wall_us,
-                              .used_bytes = 100 << 20});
-}
-
-static void ended(int64_t attempt, enum reason reason, int status)
-{
-    tell((struct agent_event){
-        .kind = EVENT_ENDED,
-        .attempt = attempt,
-        .ending = {.reason = reason, .exit_status = status, .run_us = US_PER_S},
-    });
+    struct agent_event event = {.kind = turn_paused(which_turn) ? EVENT_PAUSED : EVENT_RESUMED,
+                                .attempt = attempt,
+                                .time_us = now().wall_us,
+                                .turn = which_turn,
+                                .turn_us = now().wall_us,
+                                .used_bytes = 100 << 20};
+    engine_on_event(t.engine, &event, now());
+    turn();
 }
 
 static void check_sent(enum agent_command_kind kind, int64_t attempt, int64_t which_turn)
@@ -190,14 +86,6 @@ static void check_sent(enum agent_command_kind kind, int64_t attempt, int64_t wh
     assert_int_equal(sent.kind, kind);
     assert_int_equal(sent.attempt, attempt);
     assert_int_equal(sent.turn, which_turn);
-}
-
-static size_t count(enum agent_command_kind kind)
-{
-    size_t n = 0;
-    vec_foreach (sent, &t.sent)
-        n += sent->kind == kind;
-    return n;
 }
 
 static struct {
@@ -232,9 +120,9 @@ static void check_trial(int64_t experiment, int64_t number, enum trial_state sta
 /* Trial 1 is paused at its first rung and stands still; trial 2 has its cpu. */
 static int64_t with_one_paused(int trials, const char *search, const char *more)
 {
-    set_up(1, 0);
-    int64_t id = submit(trials, search, more);
-    started(1, 0);
+    begin(1, 0);
+    int64_t id = submit_asha(trials, search, more);
+    started(1);
     report(1, 1, 0.5);
     check_sent(COMMAND_PAUSE, 1, 1);
     taken(1, 1);
@@ -243,9 +131,9 @@ static int64_t with_one_paused(int trials, const char *search, const char *more)
 
 TEST(cpus_of_a_paused_trial_go_to_the_next_when_it_stands_still)
 {
-    set_up(1, 0);
-    int64_t id = submit(8, "", "");
-    started(1, 0);
+    begin(1, 0);
+    int64_t id = submit_asha(8, "", "");
+    started(1);
     report(1, 1, 0.5);
     check_trial(id, 1, TRIAL_PAUSED, REASON_NONE);
     assert_non_null(strstr(row.verdict, "{\"rule\":\"asha\",\"rung\":1,\"step\":1}"));
@@ -255,13 +143,13 @@ TEST(cpus_of_a_paused_trial_go_to_the_next_when_it_stands_still)
     check_sent(COMMAND_START, 2, 0);
     taken(1, 1); /* said twice */
     assert_int_equal(count(COMMAND_START), 2);
-    tear_down();
+    end();
 }
 
 TEST(a_slot_goes_to_a_paused_trial_that_proved_better_before_a_new_one)
 {
     int64_t id = with_one_paused(8, "", "");
-    started(2, 0);
+    started(2);
     report(2, 1, 0.9); /* worse: it waits, and the first is the better half of two */
     taken(2, 1);
     check_sent(COMMAND_RESUME, 1, 2);
@@ -275,26 +163,26 @@ TEST(a_slot_goes_to_a_paused_trial_that_proved_better_before_a_new_one)
     assert_int_equal(count(COMMAND_START), 2);
     taken(1, 3);
     check_sent(COMMAND_START, 3, 0);
-    tear_down();
+    end();
 }
 
 TEST(a_turn_without_an_answer_is_asked_for_again)
 {
-    set_up(1, 0);
-    submit(8, "", "");
-    started(1, 0);
+    begin(1, 0);
+    submit_asha(8, "", "");
+    started(1);
     report(1, 1, 0.5);
     assert_int_equal(count(COMMAND_PAUSE), 1);
     later(6 * US_PER_S);
     assert_int_equal(count(COMMAND_PAUSE), 2);
     check_sent(COMMAND_PAUSE, 1, 1);
-    started(1, 0); /* no answer to that */
+    started(1); /* no answer to that */
     later(6 * US_PER_S);
     assert_int_equal(count(COMMAND_PAUSE), 3);
     taken(1, 1);
     later(6 * US_PER_S);
     assert_int_equal(count(COMMAND_PAUSE), 3);
-    tear_down();
+    end();
 }
 
 TEST(what_is_paused_stays_so_under_the_next_engine)
@@ -302,42 +190,42 @@ TEST(what_is_paused_stays_so_under_the_next_engine)
     int64_t id = with_one_paused(8, "", "");
     die_and_come_up();
     assert_int_equal(count(COMMAND_ADOPT), 1); /* the second was starting */
-    started(1, 1);
+    found(1, 1);
     report(1, 1, 0.5);
     taken(1, 1);
     later(200 * US_PER_S);
     assert_int_equal(count(COMMAND_PAUSE) + count(COMMAND_RESUME), 0);
     assert_int_equal(count(COMMAND_STOP), 0);
     check_trial(id, 1, TRIAL_PAUSED, REASON_NONE);
-    tear_down();
+    end();
 }
 
 TEST(what_was_to_be_paused_or_woken_when_the_engine_died_is_so_under_the_next)
 {
-    set_up(1, 0);
-    int64_t id = submit(8, "", "");
-    started(1, 0);
+    begin(1, 0);
+    int64_t id = submit_asha(8, "", "");
+    started(1);
     report(1, 1, 0.5);
     die_and_come_up(); /* the command got lost with it */
-    started(1, 0);
+    started(1);
     check_sent(COMMAND_PAUSE, 1, 1);
     report(1, 1, 0.5);
     taken(1, 1);
-    started(2, 0);
+    started(2);
     report(2, 1, 0.9);
     taken(2, 1);
     check_sent(COMMAND_RESUME, 1, 2);
     die_and_come_up();
-    started(1, 1);
+    found(1, 1);
     check_sent(COMMAND_RESUME, 1, 2);
     check_trial(id, 1, TRIAL_RUNNING, REASON_NONE);
-    tear_down();
+    end();
 }
 
 TEST(paused_trials_do_not_keep_an_experiment_from_its_end)
 {
     int64_t id = with_one_paused(2, "", "");
-    started(2, 0);
+    started(2);
     report(2, 1, 0.9);
     taken(2, 1);
     check_sent(COMMAND_RESUME, 1, 2); /* the better one; the budget is used up */
@@ -350,13 +238,13 @@ TEST(paused_trials_do_not_keep_an_experiment_from_its_end)
     check_trial(id, 2, TRIAL_STOPPED, REASON_PRUNED);
     assert_false(engine_has(t.engine, id));
     assert_non_null(strstr(*vec_last(&t.events), "\"state\":\"finished\""));
-    tear_down();
+    end();
 }
 
 static void check_end(enum stop_mode mode, enum trial_state state, enum reason reason)
 {
     int64_t id = with_one_paused(8, "", "");
-    started(2, 0);
+    started(2);
     assert_int_equal(engine_stop(t.engine, id, mode, now(), NULL), 0);
     turn();
     vec_foreach (sent, &t.sent)
@@ -366,7 +254,7 @@ static void check_end(enum stop_mode mode, enum trial_state state, enum reason r
     report(2, 1, 0.1);
     ended(2, mode == STOP_DRAIN ? REASON_NONE : REASON_CANCELLED, mode == STOP_DRAIN ? 0 : -1);
     assert_false(engine_has(t.engine, id));
-    tear_down();
+    end();
 }
 
 TEST(paused_trials_end_with_their_experiment)
@@ -380,27 +268,27 @@ TEST(paused_trials_end_with_their_experiment)
 TEST(time_runs_out_for_paused_trials_too)
 {
     int64_t id = with_one_paused(8, "", ",\"limits\":{\"time\":\"60s\"}");
-    started(2, 0);
+    started(2);
     later(61 * US_PER_S);
     assert_int_equal(count(COMMAND_STOP), 2);
     ended(1, REASON_CANCELLED, -1);
     ended(2, REASON_CANCELLED, -1);
     check_trial(id, 1, TRIAL_STOPPED, REASON_TIMEOUT);
     assert_false(engine_has(t.engine, id));
-    tear_down();
+    end();
 }
 
 /* It was over before it could be held. */
 TEST(a_trial_that_ends_while_it_is_being_paused_has_completed)
 {
-    set_up(1, 0);
-    int64_t id = submit(8, "", "");
-    started(1, 0);
+    begin(1, 0);
+    int64_t id = submit_asha(8, "", "");
+    started(1);
     report(1, 1, 0.5);
     ended(1, REASON_NONE, 0);
     check_trial(id, 1, TRIAL_COMPLETED, REASON_NONE);
     check_sent(COMMAND_START, 2, 0);
-    tear_down();
+    end();
 }
 
 TEST(a_paused_trial_whose_keeper_is_lost_starts_again)
@@ -408,14 +296,14 @@ TEST(a_paused_trial_whose_keeper_is_lost_starts_again)
     int64_t id = with_one_paused(8, "", "");
     ended(1, REASON_LOST, -1);
     check_trial(id, 1, TRIAL_QUEUED, REASON_LOST);
-    tear_down();
+    end();
 }
 
 TEST(beyond_paused_memory_the_least_likely_winner_is_stopped)
 {
     int64_t id = with_one_paused(8, ",\"paused_memory\":\"15%\"", "");
     assert_int_equal(count(COMMAND_STOP), 0); /* 100 MiB of 1 GiB */
-    started(2, 0);
+    started(2);
     report(2, 1, 0.9);
     taken(2, 1);
     check_trial(id, 1, TRIAL_RUNNING, REASON_NONE); /* the better one went on at once */
@@ -426,27 +314,27 @@ TEST(beyond_paused_memory_the_least_likely_winner_is_stopped)
     ended(2, REASON_CANCELLED, -1);
     check_trial(id, 2, TRIAL_STOPPED, REASON_PRUNED);
     assert_int_equal(count(COMMAND_STOP), 1);
-    tear_down();
+    end();
 }
 
 /* One GPU, and a paused program keeps it: the next trial would wait for ever. */
 TEST(a_slot_that_waits_for_what_a_paused_trial_holds_gets_it)
 {
-    set_up(4, 1);
-    int64_t id = submit(8, "", ",\"resources\":{\"gpus\":1}");
-    started(1, 0);
+    begin(4, 1);
+    int64_t id = submit_asha(8, "", ",\"resources\":{\"gpus\":1}");
+    started(1);
     report(1, 1, 0.5);
     taken(1, 1);
     check_sent(COMMAND_STOP, 1, 0);
     ended(1, REASON_CANCELLED, -1);
     check_trial(id, 1, TRIAL_STOPPED, REASON_PRUNED);
     check_sent(COMMAND_START, 2, 0);
-    tear_down();
+    end();
 }
 
 static void write_checkpoint(int64_t experiment, int64_t number, const char *name)
 {
-    autofree(mem) char *dir = checkpoint_dir(t.home, experiment, number);
+    autofree(mem) char *dir = checkpoint_dir(home, experiment, number);
     autofree(mem) char *path = xasprintf("%s/%s", dir, name);
 
     assert_ok(fs_make_dirs(dir, 0755, &t.err), &t.err);
@@ -455,9 +343,9 @@ static void write_checkpoint(int64_t experiment, int64_t number, const char *nam
 
 TEST(one_that_can_save_itself_is_woken_for_that_and_started_again_when_its_turn_comes)
 {
-    set_up(1, 0);
-    int64_t id = submit(8, ",\"paused_memory\":\"1%\"", ",\"limits\":{\"grace\":\"5s\"}");
-    started(1, 0);
+    begin(1, 0);
+    int64_t id = submit_asha(8, ",\"paused_memory\":\"1%\"", ",\"limits\":{\"grace\":\"5s\"}");
+    started(1);
     report_metric(1, METRIC_GENERATION, STEP_NONE, 2);
     report(1, 1, 0.5);
     taken(1, 1);
@@ -485,14 +373,14 @@ TEST(one_that_can_save_itself_is_woken_for_that_and_started_again_when_its_turn_
     assert_int_equal(engine_stop(t.engine, id, STOP_DRAIN, now(), NULL), 0);
     turn();
     check_trial(id, 1, TRIAL_STOPPED, REASON_CANCELLED);
-    tear_down();
+    end();
 }
 
 TEST(a_parked_trial_starts_again_from_its_checkpoint)
 {
-    set_up(1, 0);
-    int64_t id = submit(8, ",\"paused_memory\":\"1%\"", "");
-    started(1, 0);
+    begin(1, 0);
+    int64_t id = submit_asha(8, ",\"paused_memory\":\"1%\"", "");
+    started(1);
     report_metric(1, METRIC_GENERATION, STEP_NONE, 2);
     report(1, 1, 0.5);
     taken(1, 1);
@@ -501,14 +389,14 @@ TEST(a_parked_trial_starts_again_from_its_checkpoint)
     ended(1, REASON_CANCELLED, -1);
     check_trial(id, 1, TRIAL_PAUSED, REASON_CHECKPOINT);
     assert_int_equal(count(COMMAND_START), 2);
-    started(2, 0);
+    started(2);
     report(2, 1, 0.9);
     taken(2, 1);
     /* Its turn: a new attempt, beside which the other, which cannot save itself, is ended. */
     check_trial(id, 1, TRIAL_RUNNING, REASON_NONE);
     assert_int_equal(row.attempts, 2);
     assert_int_equal(count(COMMAND_START), 3);
-    tear_down();
+    end();
 }
 
 TEST(the_live_view_shows_what_is_paused)
@@ -525,7 +413,7 @@ TEST(the_live_view_shows_what_is_paused)
     assert_true(json_get_bool(first, "paused", false));
     assert_int_equal(json_get_int(first, "elapsed_us", -1), 0); /* no time went by for it */
     assert_int_equal(json_get_int(json_object_get(document, "trials"), "paused", 0), 1);
-    tear_down();
+    end();
 }
 
 TEST_MAIN

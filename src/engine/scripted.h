@@ -19,6 +19,7 @@ struct sent {
     int64_t attempt;
     bool kill;
     char *gpus, *control;
+    int64_t turn; /* of pausing */
 };
 
 static struct {
@@ -41,7 +42,7 @@ static UNUSED struct now now(void)
 
 static UNUSED void on_send(const struct agent_command *command, void *arg)
 {
-    struct sent sent = {command->kind, command->attempt, command->kill, NULL, NULL};
+    struct sent sent = {command->kind, command->attempt, command->kill, NULL, NULL, command->turn};
     (void)arg;
     for (char *const *p = command->launch ? command->launch->envp : NULL; p && *p; p++)
         if (str_starts(*p, "CUDA_VISIBLE_DEVICES="))
