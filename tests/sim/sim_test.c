@@ -21,6 +21,7 @@ struct verdicts {
     struct world *world;
     int64_t counts[TRIAL_STATES];
     int64_t rows;
+    uint64_t told; /* a bit for each result's number */
 };
 
 static int check_trial(const struct trial_row *row, void *arg)
@@ -37,6 +38,10 @@ static int check_trial(const struct trial_row *row, void *arg)
         assert_true(isfinite(trial->value));
     }
     assert_true(successes <= 1);
+    assert_true(trial->told || trial->state != TRIAL_COMPLETED);
+    assert_true(trial->told >= 0 && trial->told < 64 && !(verdicts->told >> trial->told & 1));
+    verdicts->told |= trial->told ? 1ULL << trial->told : 0;
+    assert_true(trial->seen < trial->number && trial->why);
     return 0;
 }
 
@@ -109,6 +114,9 @@ static void run_seed(uint64_t seed)
                 row.experiment.state ==
                     (world_stopped(world) ? EXPERIMENT_STOPPED : EXPERIMENT_FAILED));
     assert_true(verdicts.rows <= trials);
+    /* Results are numbered from 1, none is left out, whoever was the engine. */
+    uint64_t after = verdicts.told + 2;
+    assert_true((after & (after - 1)) == 0);
     if (row.experiment.state == EXPERIMENT_FINISHED && row.experiment.reason == REASON_NONE)
         assert_int_equal(verdicts.rows, trials);
     world_turns(world, &pauses, &resumes);
