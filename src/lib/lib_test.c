@@ -243,6 +243,25 @@ TEST(a_poor_curve_is_told_to_stop_and_teaches_all_the_same)
     hone_search_free(s);
 }
 
+TEST(a_rule_that_would_pause_a_trial_ends_it)
+{
+    hone_search *s = begin_with("\"search\": {\"algorithm\": \"random\", \"stop\": "
+                                "{\"asha\": {\"eta\": 2, \"min\": 1, \"max\": 8}}}");
+    int ended = 0;
+    for (int64_t id = 1; id <= 6; id++) {
+        hone_search_ask(s);
+        int stop = 0;
+        for (int64_t step = 1; step <= 8 && !stop; step++)
+            stop = report(s, id, step, (double)id);
+        assert_in_range(stop, 0, 1);
+        assert_int_equal(hone_search_close(s, id), 0);
+        assert_text(hone_search_trial(s, id), "state", stop ? "stopped" : "completed");
+        ended += stop;
+    }
+    assert_in_range(ended, 3, 5);
+    hone_search_free(s);
+}
+
 TEST(steps_rise_and_a_loss_that_is_no_number_ends_a_trial)
 {
     hone_search *s = begin_with("\"search\": {\"algorithm\": \"random\"}");
