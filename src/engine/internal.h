@@ -208,11 +208,17 @@ int ask_load(struct run *run, struct err *err);
 int64_t ask_next(struct run *run, struct now now);
 /* The result of a trial that has ended: numbered, and told as soon as nobody holds the search. */
 void ask_tell(struct run *run, struct trial *trial);
-/* The search has nothing more to say about a run whose trials are all over. */
-bool ask_settled(struct run *run);
+/* The same for one that has its number; nobody holds the search. */
+void ask_tell_now(struct run *run, const struct trial *trial);
+/* There is no suggestion: search_ask() or search_prepare() said why. */
+void ask_failed(struct run *run, int r, const struct err *err);
 /* Is it better to compute a suggestion again, now that there is one more result, than to take the
  * prepared one? Pure. */
 bool ask_anew(int64_t mean_run_us, int64_t took_us);
+/* ask_job.c: what is computed aside. */
+void search_job_free(struct search_job *job);
+/* The search has nothing more to say about a run whose trials are all over. */
+bool ask_settled(struct run *run);
 /* result.c: what a trial tells, and which is best. */
 enum result_kind result_kind_of(const struct run *run, const struct trial *trial);
 /* `numbers`: room for spec.others and spec.constraints. */
@@ -228,6 +234,12 @@ bool run_consider_best(struct run *run, const struct trial *trial);
 void run_note_best(struct run *run, double mean, double deviation);
 /* The completed trials that no other is better than in everything, by number; free it. */
 int64_t *run_front(const struct run *run, size_t *ret_n);
+/* lesson.c: the share of what varies in `mine` that `other` varied too. */
+double lesson_overlap(const struct space *mine, const struct space *other);
+/* Add what experiment `id` of spec `other` teaches: its first `results` results, 0: all. Returns
+ * how many of them lie in our space; fewer than `least`: none is taken. */
+ptrdiff_t lesson_add(struct run *run, struct store *store, int64_t id, const struct spec *other,
+                     int64_t results, size_t least, struct err *err);
 /* knowledge.c: choose what earlier experiments may teach, or take what was chosen before. */
 int knowledge_find(struct run *run, struct store *store, struct err *err);
 int knowledge_load(struct run *run, struct store *store, struct err *err);
