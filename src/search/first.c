@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * first.c — what is run before the algorithm is asked: the user's `try:` settings in their order,
- * what they leave open drawn by the priors.
+ * first.c — what goes before the algorithm: the user's `try:` settings in their order (what they
+ * leave open drawn by the priors), then what earlier experiments found best; and near the end of
+ * the budget repeats of the contenders, so that the best is not just the luckiest.
+ *
+ * Repeats: at most a fifth of the budget, in its last third, of the five best by the model and,
+ * once each of them has run twice, of the best two; only while their intervals overlap. Of those
+ * the one whose repeat is most likely to change the choice.
  */
 #include "search/first.h"
+#include "linalg/normal.h"
+#include "search/belief.h"
 #include "search/draw.h"
+#include "search/transfer.h"
 
+#include <errno.h>
 #include <math.h>
 
-#define FILLS 100 /* draws of what is open, until the setting is new */
+#define FILLS         100 /* draws of what is open, until the setting is new */
+#define REPEAT_SHARE  0.2
+#define REPEAT_BEGIN  0.8 /* within the last third: when most has been explored */
+#define REPEAT_BUDGET 10  /* smaller budgets have none to spare */
+#define CONTENDERS    5
 
 /* The setting with its open parameters drawn; false if it is nowhere new. */
 static bool fill_in(const struct search *s, const double *given, struct rng *rng, double *ret_x)
@@ -35,11 +48,108 @@ static bool ask_try(struct search *s, struct suggestion *ret)
     return false;
 }
 
-bool first_ask(struct search *s, struct suggestion *ret)
+static bool ask_known(struct search *s, struct suggestion *ret)
 {
-    return ask_try(s, ret);
+    bool ready;
+    struct belief *belief = s->problem.n_tasks ? belief_of(s, &ready) : NULL;
+
+    if (!belief || !belief->transfer)
+        return false;
+    for (size_t k = 0; transfer_first(belief->transfer, k, ret->x); k++)
+        if (draw_is_fresh(s, ret->x)) {
+            ret->why = WHY_KNOWN;
+            return true;
+        }
+    return false;
 }
 
-void first_release(struct search *s UNUSED)
+static bool repeats_allowed(const struct search *s)
 {
+    double trials = (double)s->problem.trials;
+
+    return s->problem.repeats && s->problem.n_objectives == 1 && trials >= REPEAT_BUDGET &&
+           (double)s->asks >= ceil(REPEAT_BEGIN * trials) && (double)s->asks < trials &&
+           (double)s->repeats_used < floor(REPEAT_SHARE * trials);
+}
+
+static bool in_flight(const struct search *s, const double *x)
+{
+    for (size_t i = 0; i < s->history.n_pending; i++)
+        if (point_equal(s->history.pending.at + i * s->history.d, x, s->history.d))
+            return true;
+    return false;
+}
+
+/* What a repeat is expected to lower the mean of the choice by (the knowledge gradient). */
+static double gain_of_repeat(const double *mean, const double *deviation, size_t i, double noise)
+{
+    double variance = deviation[i] * deviation[i];
+    double moves = variance / sqrt(variance + noise * noise); /* the mean, by about this much */
+    double gap = i == 0 ? mean[0] - mean[1] : mean[0] - mean[i];
+    return expected_improvement(0, moves, gap);
+}
+
+static bool ask_repeat(struct search *s, struct suggestion *ret)
+{
+    bool ready = false;
+    size_t rows[CONTENDERS];
+    double mean[CONTENDERS], deviation[CONTENDERS], most = 0;
+    struct belief *belief = repeats_allowed(s) ? belief_of(s, &ready) : NULL;
+
+    if (!belief || !ready)
+        return false;
+    const struct model *model = &belief->models[0];
+    size_t n = belief_top(s, belief, CONTENDERS, rows, mean, deviation), chosen = n;
+    bool twice = true;
+    for (size_t i = 0; i < n; i++)
+        twice &= model->data.rows.at[rows[i]].count > 1;
+    if (n < 2 || mean[1] - deviation[1] > mean[0] + deviation[0])
+        return false;
+    for (size_t i = 0; i < (twice ? 2 : n); i++) {
+        const double *x = history_x(&s->history, model->data.rows.at[rows[i]].first);
+        double gain = gain_of_repeat(mean, deviation, i, gp_noise(model->gp[0]));
+        if (mean[i] - deviation[i] > mean[0] + deviation[0] || in_flight(s, x) || gain <= most)
+            continue;
+        most = gain;
+        chosen = i;
+    }
+    if (chosen == n)
+        return false;
+    memcpy(ret->x, history_x(&s->history, model->data.rows.at[rows[chosen]].first),
+           s->space->n * sizeof(*ret->x));
+    ret->why = WHY_REPEAT;
+    ret->by = "repeat";
+    model_unscale(model, mean[chosen], deviation[chosen], &ret->mean, &ret->deviation);
+    return true;
+}
+
+bool first_ask(struct search *s, struct suggestion *ret)
+{
+    return ask_try(s, ret) || ask_known(s, ret) || ask_repeat(s, ret);
+}
+
+static bool keeps_constraints(const struct search *s, size_t row)
+{
+    return s->history.kind.at[row] == RESULT_VALUE && isfinite(s->history.value.at[row]) &&
+           belief_feasible(s, row);
+}
+
+int first_best(struct search *s, struct best *ret)
+{
+    const struct history *history = &s->history;
+    size_t best = history->n;
+
+    for (size_t i = 0; i < history->n && s->problem.n_objectives == 1; i++)
+        if (keeps_constraints(s, i) &&
+            (best == history->n || history->value.at[i] < history->value.at[best]))
+            best = i;
+    if (best == history->n)
+        return -ENODATA;
+    *ret = (struct best){.x = history_x(history, best),
+                         .row = best,
+                         .repeats = 1,
+                         .mean = history->value.at[best],
+                         .deviation = NAN,
+                         .noise = NAN};
+    return 0;
 }

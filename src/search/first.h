@@ -10,6 +10,7 @@
 
 /* True if there is such a suggestion; it is in *ret. */
 bool first_ask(struct search *s, struct suggestion *ret);
-void first_release(struct search *s);
+/* search_best() without a model: the lowest value that keeps the constraints. */
+int first_best(struct search *s, struct best *ret);
 
 #endif

@@ -250,6 +250,11 @@ void gp_set(struct gp *gp, const double *x, const double *y, const double *scale
     factor(gp);
 }
 
+void gp_share(struct gp *gp, const struct gp *from)
+{
+    gp_set(gp, from->x, from->y, from->scale, from->extra, from->n);
+}
+
 /* Room for one more without losing the factor. */
 static void widen(struct gp *gp)
 {

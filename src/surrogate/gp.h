@@ -45,9 +45,17 @@ void gp_values(struct gp *gp, const double *y);
 void gp_cut(struct gp *gp, size_t n);
 size_t gp_rows(const struct gp *gp);
 
-/* Fit the hyper-parameters to the data (largest posterior), from where they are and, with
- * `afresh`, from the prior's means too; then factor anew. At most max_iterations of L-BFGS-B. */
-void gp_fit(struct gp *gp, bool afresh, size_t max_iterations);
+/* Put the hyper-parameters where the prior expects them. Call gp_set() after. */
+void gp_reset(struct gp *gp);
+/* Fit the hyper-parameters to the data (largest posterior) from where they are, then factor
+ * anew. At most max_iterations of L-BFGS-B. */
+void gp_fit(struct gp *gp, size_t max_iterations);
+/* Draw lengths, signal and noise from their posterior instead: `sweeps` rounds of slice sampling
+ * from where they are (Neal 2003); then factor anew. */
+struct rng;
+void gp_sample(struct gp *gp, size_t sweeps, struct rng *rng);
+/* The data of another process over the same features, with these hyper-parameters. */
+void gp_share(struct gp *gp, const struct gp *from);
 /* ln of the posterior density of the hyper-parameters as they are, up to a constant. */
 double gp_evidence(const struct gp *gp);
 

@@ -8,6 +8,7 @@
  * Squared differences of all pairs are computed once; the gradient of every length is then
  * one pass over the pairs. With warping they are computed anew at each evaluation.
  */
+#include "base/rng.h"
 #include "linalg/lbfgsb.h"
 #include "linalg/linalg.h"
 #include "surrogate/gp_internal.h"
@@ -260,11 +261,11 @@ static void fit_open(struct fit *fit, const struct gp *gp)
         warp_feature(fit, gp->theta, j);
 }
 
-void gp_fit(struct gp *gp, bool afresh, size_t max_iterations)
+void gp_fit(struct gp *gp, size_t max_iterations)
 {
-    size_t m = gp_parameters(gp), starts = afresh ? 2 : 1;
-    autofree(mem) double *block = xcalloc((starts + 2) * m + starts, sizeof(*block));
-    double *low = block, *high = low + m, *x = high + m, *f = x + starts * m;
+    size_t m = gp_parameters(gp);
+    autofree(mem) double *block = xcalloc(3 * m, sizeof(*block));
+    double *low = block, *high = low + m, *x = high + m, value;
     struct fit fit;
 
     if (gp->n < 2)
@@ -276,16 +277,51 @@ void gp_fit(struct gp *gp, bool afresh, size_t max_iterations)
         prior_of(gp, k, &mean, &sd);
         low[k] = mean - BOUND_SD * sd;
         high[k] = mean + BOUND_SD * sd;
-        if (afresh)
-            x[m + k] = mean;
     }
     struct lbfgsb_options options = {
         .max_iterations = max_iterations, .gradient_tol = 1e-2, .value_tol = 1e-6};
-    lbfgsb_minimize(fit_fn, &fit, x, starts, m, low, high, &options, f);
+    lbfgsb_minimize(fit_fn, &fit, x, 1, m, low, high, &options, &value);
     free(fit.block);
-    const double *best = starts > 1 && f[1] < f[0] ? x + m : x;
-    if (isfinite(fmin(f[0], starts > 1 ? f[1] : f[0])))
-        memcpy(gp->theta, best, m * sizeof(*best));
+    if (isfinite(value))
+        memcpy(gp->theta, x, m * sizeof(*x));
+    gp_refactor(gp);
+}
+
+/* One parameter by the slice sampler, the width being its prior's deviation. */
+static void slice(struct fit *fit, double *theta, size_t k, struct rng *rng)
+{
+    double mean, sd, from = theta[k], now = -posterior(fit, theta, NULL);
+
+    prior_of(fit->gp, k, &mean, &sd);
+    if (sd == 0 || !isfinite(now))
+        return;
+    double level = now + log(1 - rng_unit(rng));
+    double low = fmax(from - sd * rng_unit(rng), mean - BOUND_SD * sd);
+    double high = fmin(low + sd, mean + BOUND_SD * sd);
+    for (int i = 0; i < 10; i++) {
+        theta[k] = low + (high - low) * rng_unit(rng);
+        if (-posterior(fit, theta, NULL) > level)
+            return;
+        *(theta[k] < from ? &low : &high) = theta[k];
+    }
+    theta[k] = from;
+}
+
+void gp_sample(struct gp *gp, size_t sweeps, struct rng *rng)
+{
+    struct fit fit;
+
+    if (gp->n < 2)
+        return;
+    fit_open(&fit, gp);
+    if (fit.warp) /* the warp stays as it is: its features are computed once */
+        for (size_t j = 0; j < gp->d; j++)
+            warp_feature(&fit, gp->theta, j);
+    fit.warp = false;
+    for (size_t i = 0; i < sweeps; i++)
+        for (size_t k = 0; k < gp->d + 2; k++)
+            slice(&fit, gp->theta, k, rng);
+    free(fit.block);
     gp_refactor(gp);
 }
 

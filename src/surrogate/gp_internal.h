@@ -40,7 +40,5 @@ void gp_matern(const double *r2, size_t n, double *ret_k, double *ret_slope);
 double gp_warp(const struct gp *gp, size_t j, double x);
 /* theta has changed: place the rows and factor again. */
 void gp_refactor(struct gp *gp);
-/* theta at the prior's means. */
-void gp_reset(struct gp *gp);
 
 #endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * data.h — one column of the history (an objective, or a constraint's excess) as a model sees it.
+ *
+ * Results of one setting are one row with their mean; failures count as the worst seen. Targets are
+ * scaled (scale.h), less what earlier experiments predict (transfer.h). Private to search/.
+ */
+#ifndef HONE_SEARCH_DATA_H
+#define HONE_SEARCH_DATA_H
+
+#include "search/encode.h"
+#include "search/scale.h"
+#include "search/search.h"
+#include "surrogate/gp.h"
+
+struct transfer;
+
+struct data_row {
+    size_t first;     /* row of the history where the setting came first */
+    size_t count;     /* results */
+    size_t finite;    /* of them, with a value */
+    double mean;      /* of the finite ones */
+    double deviation; /* of that mean, where results said so; else 0 */
+};
+
+struct data {
+    const struct encoder *encoder;
+    const struct transfer *transfer; /* NULL: none */
+    size_t column;
+    size_t seen;         /* rows of the history that are in */
+    size_t touched;      /* the lowest row that changed since it was set to rows.len */
+    struct map settings; /* point_hash → index + 1 */
+    VEC(struct data_row) rows;
+    VEC(double) features; /* (rows, d) */
+    VEC(double) known;    /* (rows, tasks) what each task predicts there */
+    VEC(double) target;   /* (rows) */
+    double *weights;      /* (tasks) of their predictions; NULL without */
+    struct scale scale;   /* n 0: no value yet */
+};
+/* column 0 is the objective, then the others, then the excesses, then the logarithm of the cost. */
+void data_init(struct data *data, const struct encoder *encoder, const struct transfer *transfer,
+               size_t column);
+void data_release(struct data *data);
+/* Take in the history up to `count` results and find the targets. False: there is no value. */
+bool data_update(struct data *data, const struct search *s, size_t count);
+/* At most `max` rows that matter: the best third, the newest third, and of the rest every
+ * so-manieth; all if there are no more. Their indices, rising. Returns how many. */
+size_t data_choose(const struct data *data, size_t max, size_t *ret);
+/* How the observation of a row is to be weighed: gp.h's scale and extra. */
+double data_noise_scale(const struct data *data, size_t row);
+double data_noise_extra(const struct data *data, size_t row);
+/* The row's scaled value, before what is known is taken off. */
+double data_scaled(const struct data *data, size_t row);
+/* Give a process the rows listed. */
+void data_load(const struct data *data, struct gp *gp, const size_t *rows, size_t n);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * guided.c — from the models to a suggestion.
+ */
+#include "search/guided.h"
+#include "linalg/linalg.h"
+#include "linalg/normal.h"
+#include "search/acquire.h"
+#include "search/draw.h"
+#include "search/pareto.h"
+
+#include <math.h>
+
+#define NEAR       4   /* of the best settings have their surroundings looked at */
+#define HOPE       1.0 /* deviations below the mean, for several objectives */
+#define COST_SHARE 1.0 /* how much of the (logarithmic) cost counts */
+#define SMALL      1e-9
+
+int guided_init(struct search *s, struct err *err)
+{
+    struct guided *guided = (struct guided *)s;
+    int r = linalg_open(err);
+
+    if (r < 0)
+        return r;
+    sobol_set_init(&guided->sobol, s->space, s->problem.seed);
+    return 0;
+}
+
+void guided_release(struct search *s)
+{
+    sobol_set_release(&((struct guided *)s)->sobol);
+}
+
+void guided_save(const struct search *s, struct str *to)
+{
+    draw_save(((const struct guided *)s)->drawn, to);
+}
+
+int guided_load(struct search *s, const void *bytes, size_t n, struct err *err)
+{
+    return draw_load(bytes, n, &((struct guided *)s)->drawn, err);
+}
+
+static void sobol_point(const struct search *s, uint64_t number, double *ret_x)
+{
+    sobol_set_point(&((const struct guided *)s)->sobol, number, ret_x);
+}
+
+/* How many settings are spread over the space before the model leads. What earlier experiments
+ * taught stands for most of them. */
+static size_t first_points(const struct search *s)
+{
+    size_t d = 0;
+    for (size_t i = 0; i < s->space->n; i++)
+        d += param_size(&s->space->params[i]) > 1;
+    return s->problem.n_tasks ? 3 : MIN(4 + d / 2, (size_t)12);
+}
+
+bool guided_ready(struct search *s)
+{
+    bool ready = false;
+    return s->history.n + s->history.n_pending >= first_points(s) && belief_of(s, &ready) && ready;
+}
+
+/* Everything that a score needs. */
+struct lead {
+    struct search *s;
+    struct belief *belief;
+    const struct forest *forest; /* NULL: the objective's own model */
+    double target;               /* scaled; NaN: nothing keeps the constraints yet */
+    /* several objectives */
+    size_t m;
+    double *front; /* (n_front, m) scaled */
+    size_t n_front;
+    double *reference; /* (m) */
+    double volume;     /* of the front */
+};
+
+/* A forest takes NaN for an inactive choice. */
+static void forest_features(const struct encoder *encoder, const double *from, double *to)
+{
+    for (size_t j = 0; j < encoder->d; j++)
+        to[j] = encoder->category[j] && from[j] < 0 ? NAN : from[j];
+}
+
+static void predict_objective(const struct lead *lead, const double *features, size_t n,
+                              double *ret_mean, double *ret_deviation)
+{
+    const struct encoder *encoder = &lead->belief->encoder;
+
+    if (!lead->forest) {
+        model_predict(&lead->belief->models[0], features, n, ret_mean, ret_deviation);
+        return;
+    }
+    autofree(mem) double *x = xcalloc(n * encoder->d + 1, sizeof(*x));
+    for (size_t i = 0; i < n; i++)
+        forest_features(encoder, features + i * encoder->d, x + i * encoder->d);
+    forest_predict(lead->forest, x, n, ret_mean, ret_deviation);
+}
+
+/* ln of the chance that each constraint is kept, and −ln of the cost, added to the score. */
+static void add_conditions(const struct lead *lead, const double *features, size_t n, double *score)
+{
+    const struct problem *problem = &lead->s->problem;
+    autofree(mem) double *block = xcalloc(2 * n + 1, sizeof(*block));
+    double *mean = block, *deviation = block + n;
+
+    for (size_t c = 0; c < problem->n_constraints; c++) {
+        const struct model *model = &lead->belief->models[problem->n_objectives + c];
+        double zero = scale_apply(&model->data.scale, 0);
+        model_predict(model, features, n, mean, deviation);
+        for (size_t i = 0; i < n; i++)
+            score[i] += normal_log_cdf((zero - mean[i]) / fmax(deviation[i], SMALL));
+    }
+    const struct model *cost = belief_cost(lead->belief);
+    if (!problem->weigh_cost || !cost)
+        return;
+    model_predict(cost, features, n, mean, NULL);
+    for (size_t i = 0; i < n; i++)
+        score[i] -= COST_SHARE * scale_undo(&cost->data.scale, mean[i]);
+}
+
+static void score_one_objective(const double *features, size_t n, double *ret_score, void *arg)
+{
+    const struct lead *lead = arg;
+    autofree(mem) double *block = xcalloc(2 * n + 1, sizeof(*block));
+    double unused;
+
+    predict_objective(lead, features, n, block, block + n);
+    for (size_t i = 0; i < n; i++) {
+        double deviation = fmax(block[n + i], SMALL);
+        ret_score[i] =
+            isnan(lead->target)
+                ? 0
+                : log_ei((lead->target - block[i]) / deviation, &unused) + log(deviation);
+    }
+    add_conditions(lead, features, n, ret_score);
+}
+
+/* Only for the plain case: one objective, a Gaussian process, no conditions. */
+static double slope_one_objective(const double *features, double *ret_slope, void *arg)
+{
+    const struct lead *lead = arg;
+    size_t d = lead->belief->encoder.d;
+    double mean, deviation, by_z;
+    autofree(mem) double *block = xcalloc(2 * d + 1, sizeof(*block));
+
+    model_gradient(&lead->belief->models[0], features, &mean, &deviation, block, block + d);
+    double z = (lead->target - mean) / deviation;
+    double value = log_ei(z, &by_z) + log(deviation);
+    for (size_t j = 0; j < d; j++)
+        ret_slope[j] = (by_z * (-block[j] - z * block[d + j]) + block[d + j]) / deviation;
+    return value;
+}
+
+/* What a hopeful outcome would add to the volume (Ponweiser et al. 2008); one that is dominated
+ * even so: how far it is from not being so. */
+static double hopeful_gain(const struct lead *lead, const double *hope)
+{
+    size_t m = lead->m;
+    double *with = lead->front + lead->n_front * m, worst = 0;
+
+    for (size_t i = 0; i < lead->n_front; i++) {
+        double least = INFINITY;
+        for (size_t k = 0; k < m; k++)
+            least = fmin(least, hope[k] - lead->front[i * m + k]);
+        worst = fmax(worst, least);
+    }
+    if (worst > 0)
+        return -worst;
+    memcpy(with, hope, m * sizeof(*hope));
+    return pareto_hypervolume(lead->front, lead->n_front + 1, m, lead->reference) - lead->volume;
+}
+
+static void score_several(const double *features, size_t n, double *ret_score, void *arg)
+{
+    const struct lead *lead = arg;
+    size_t m = lead->m;
+    autofree(mem) double *block = xcalloc(2 * n + m * n + m + 1, sizeof(*block));
+    double *mean = block, *deviation = mean + n, *hope = deviation + n;
+
+    for (size_t k = 0; k < m; k++) {
+        model_predict(&lead->belief->models[k], features, n, mean, deviation);
+        for (size_t i = 0; i < n; i++)
+            hope[i * m + k] = mean[i] - HOPE * deviation[i];
+    }
+    for (size_t i = 0; i < n; i++)
+        ret_score[i] = hopeful_gain(lead, hope + i * m);
+    if (lead->s->problem.n_constraints || lead->s->problem.weigh_cost) {
+        for (size_t i = 0; i < n; i++)
+            ret_score[i] = ret_score[i] > 0 ? log(ret_score[i]) : -30 + ret_score[i];
+        add_conditions(lead, features, n, ret_score);
+    }
+}
+
+/* The front of the model's means over what was run and keeps the constraints, scaled. */
+static void find_front(struct lead *lead)
+{
+    struct search *s = lead->s;
+    const struct data *data = &lead->belief->models[0].data;
+    size_t n = data->rows.len, m = lead->m = s->problem.n_objectives, kept = 0;
+    autofree(mem) double *values = xcalloc(n * m + 1, sizeof(*values));
+    autofree(mem) double *mean = xcalloc(n + 1, sizeof(*mean));
+    autofree(mem) size_t *rank = xcalloc(n + 1, sizeof(*rank));
+
+    for (size_t k = 0; k < m; k++) {
+        model_predict(&lead->belief->models[k], data->features.at, n, mean, NULL);
+        for (size_t i = 0; i < n; i++)
+            values[i * m + k] = mean[i];
+    }
+    for (size_t i = 0; i < n; i++)
+        if (data->rows.at[i].finite && belief_feasible(s, data->rows.at[i].first))
+            memmove(values + kept++ * m, values + i * m, m * sizeof(*values));
+    lead->front = xcalloc((kept + 1) * m + 1, sizeof(double));
+    lead->reference = xcalloc(m + 1, sizeof(double));
+    for (size_t k = 0; k < m; k++)
+        lead->reference[k] = 2; /* two deviations worse than the mean */
+    pareto_sort(values, NULL, kept, m, rank);
+    for (size_t i = 0; i < kept; i++)
+        if (rank[i] == 0)
+            memcpy(lead->front + lead->n_front++ * m, values + i * m, m * sizeof(*values));
+    lead->volume = pareto_hypervolume(lead->front, lead->n_front, m, lead->reference);
+}
+
+struct forest *guided_forest(const struct search *s, const struct data *data, const size_t *rows,
+                             size_t n, struct rng *rng)
+{
+    const struct encoder *encoder = data->encoder;
+    size_t d = encoder->d;
+    autofree(mem) double *x = xcalloc(n * d + 1, sizeof(*x)), *y = xcalloc(n + 1, sizeof(*y));
+    autofree(mem) double *weights = xcalloc(n + 1, sizeof(*weights));
+    autofree(mem) size_t *categories = xcalloc(d + 1, sizeof(*categories));
+    struct forest_options options = {.trees = 20, .min_leaf = 1, .min_split = 3, .bootstrap = true};
+
+    for (size_t j = 0; j < d; j++)
+        if (encoder->category[j])
+            categories[j] = s->space->params[encoder->param[j]].n_choices;
+    for (size_t i = 0; i < n; i++) {
+        forest_features(encoder, data->features.at + rows[i] * d, x + i * d);
+        y[i] = data_scaled(data, rows[i]);
+        weights[i] = (double)data->rows.at[rows[i]].count;
+    }
+    return forest_fit(x, y, weights, n, d, categories, &options, rng);
+}
+
+static int best_of(struct lead *lead, struct rng *rng, bool near, struct suggestion *ret,
+                   struct err *err)
+{
+    struct search *s = lead->s;
+    const struct data *data = &lead->belief->models[0].data;
+    size_t width = s->space->n, rows[NEAR];
+    double mean[NEAR];
+    autofree(mem) double *best = xcalloc(NEAR * width + 1, sizeof(*best));
+    bool plain =
+        lead->m == 1 && !lead->forest && !s->problem.n_constraints && !s->problem.weigh_cost;
+    struct acquire a = {.s = s,
+                        .encoder = &lead->belief->encoder,
+                        .score = lead->m > 1 ? score_several : score_one_objective,
+                        .slope = plain ? slope_one_objective : NULL,
+                        .arg = lead,
+                        .near = best,
+                        .only_near = near};
+
+    a.n_near = belief_top(s, lead->belief, NEAR, rows, mean, NULL);
+    lead->target = a.n_near ? mean[0] : NAN;
+    for (size_t i = 0; i < a.n_near; i++)
+        memcpy(best + i * width, history_x(&s->history, data->rows.at[rows[i]].first),
+               width * sizeof(*best));
+    for (size_t i = 0; i < lead->belief->n_models; i++)
+        model_imagine(&lead->belief->models[i], &s->history);
+    return acquire(&a, rng, ret->x, &ret->acquisition, err);
+}
+
+static void explain(struct lead *lead, bool near, struct suggestion *ret)
+{
+    const struct model *model = &lead->belief->models[0];
+    double mean, deviation;
+    autofree(mem) double *features = xcalloc(lead->belief->encoder.d + 1, sizeof(*features));
+
+    encode(&lead->belief->encoder, ret->x, features);
+    predict_objective(lead, features, 1, &mean, &deviation);
+    model_unscale(model, mean, deviation, &ret->mean, &ret->deviation);
+    ret->why = near ? WHY_NEAR : WHY_MODEL;
+    ret->by = lead->forest ? "forest" : "bayes";
+}
+
+int guided_ask(struct search *s, enum guide guide, bool near, struct suggestion *ret,
+               struct err *err)
+{
+    struct guided *guided = (struct guided *)s;
+    struct rng rng = search_rng(s, 1);
+    struct lead lead = {.s = s, .m = s->problem.n_objectives};
+    struct forest *forest = NULL;
+    bool ready;
+
+    if (!guided_ready(s))
+        return draw_fresh(s, sobol_point, &guided->drawn, ret->x, err);
+    lead.belief = belief_of(s, &ready);
+    if (lead.m > 1)
+        find_front(&lead);
+    else if (guide == GUIDE_FOREST) {
+        const struct data *data = &lead.belief->models[0].data;
+        autofree(mem) size_t *rows = xcalloc(data->rows.len + 1, sizeof(*rows));
+        size_t n = data_choose(data, SIZE_MAX, rows);
+        lead.forest = forest = guided_forest(s, data, rows, n, &rng);
+    }
+    int r = best_of(&lead, &rng, near && lead.m == 1, ret, err);
+    if (r == 0 && !isnan(ret->acquisition))
+        explain(&lead, near && lead.m == 1, ret);
+    forest_free(forest);
+    free(lead.front);
+    free(lead.reference);
+    return r;
+}
+
+bool guided_look(struct search *s, double *ret_mean, double *ret_deviation)
+{
+    bool ready;
+    struct rng rng = search_rng(s, 2);
+    struct lead lead = {.s = s, .m = 1, .belief = belief_of(s, &ready)};
+    autofree(mem) double *features = xcalloc(lead.belief->encoder.d + 1, sizeof(*features));
+    struct suggestion look = {.x = xcalloc(s->space->n + 1, sizeof(double))};
+    int r = best_of(&lead, &rng, false, &look, NULL);
+
+    if (r == 0) {
+        encode(&lead.belief->encoder, look.x, features);
+        model_predict(&lead.belief->models[0], features, 1, ret_mean, ret_deviation);
+    }
+    free(look.x);
+    return r == 0;
+}
