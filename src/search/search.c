@@ -5,7 +5,7 @@
  * those that earlier experiments found good, repeats), and check what every algorithm promises.
  */
 #include "search/search.h"
-#include "search/draw.h"
+#include "search/belief.h"
 #include "search/first.h"
 #include "search/history.h"
 
@@ -14,7 +14,7 @@
 #include <math.h>
 
 /* One row an algorithm, in the order in which they are listed to the user. */
-#define ALGORITHMS(row) row(grid) row(random) row(sobol) row(bayes) row(tpe)
+#define ALGORITHMS(row) row(auto) row(grid) row(random) row(sobol) row(bayes) row(forest) row(tpe) row(cmaes) row(evolve)
 
 #define DECLARE(name) extern const struct search_ops search_##name;
 ALGORITHMS(DECLARE)
@@ -55,11 +55,11 @@ static const struct search_ops *ops_find(const char *name)
     return NULL;
 }
 
-/* Every setting if the budget allows it; else spread the trials evenly. */
+/* Every setting if the budget allows it; else led by a model. */
 static const struct search_ops *ops_auto(const struct problem *problem)
 {
     double budget = problem->trials > 0 ? (double)problem->trials : AUTO_GRID_MAX;
-    return space_size(problem->space) <= budget ? &search_grid : &search_sobol;
+    return space_size(problem->space) <= budget ? &search_grid : &search_auto;
 }
 
 static int refuse_name(const char *name, struct err *err)
@@ -101,7 +101,7 @@ void search_free(struct search *s)
         return;
     if (s->ops->release)
         s->ops->release(s);
-    first_release(s);
+    belief_free(s->belief);
     search_forget(s);
     history_release(&s->history);
     free(s);
@@ -132,7 +132,7 @@ static void count_ask(struct search *s, enum why why)
 {
     s->asks++;
     s->tries_used += why == WHY_TRY;
-    s->known_used += why == WHY_KNOWN;
+    s->repeats_used += why == WHY_REPEAT;
 }
 
 int search_ask(struct search *s, struct suggestion *ret, struct err *err)

@@ -129,6 +129,7 @@ struct search_ops {
     bool several;                      /* it searches several objectives by itself */
 };
 
+struct belief;
 struct search { /* the common head; private to search/ */
     const struct search_ops *ops;
     struct problem problem;
@@ -136,8 +137,9 @@ struct search { /* the common head; private to search/ */
     uint64_t asks; /* suggestions given out or prepared: the number of the next */
     struct history history;
     struct suggestion prepared; /* x NULL: none; else owned */
-    size_t tries_used, known_used;
-    void *noise; /* repeat.c's state, or NULL */
+    size_t tries_used;
+    size_t repeats_used;
+    struct belief *belief; /* belief.h; NULL: not asked for yet */
 };
 /* The random stream of the ask that is being answered. `purpose` tells streams of one ask apart. */
 struct rng search_rng(const struct search *s, uint64_t purpose);
