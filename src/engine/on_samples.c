@@ -79,7 +79,6 @@ static void on_objective(struct live *live, const struct agent_sample *sample, s
     if (!isfinite(sample->value))
         return; /* the caller marks it diverged */
     live->objective_seen = true;
-    live->curve.trial = trial->number;
     curve_add(&live->curve, known_step(sample->step), sample->value);
     if (isnan(trial->best) || objective_better(objective, sample->value, trial->best))
         trial->best = sample->value;

@@ -349,7 +349,6 @@ void pause_park(struct live *live, struct trial *trial, struct now now)
     struct run *run = live->run;
 
     trial_become(run, trial, TRIAL_PAUSED, REASON_CHECKPOINT);
-    live->curve.trial = trial->number;
     run_park_curve(run, &live->curve);
     announce(run, trial, "trial_parked", now);
 }

@@ -111,6 +111,7 @@ struct live *live_new(struct run *run, const struct attempt *attempt, struct now
     live->start_step = -1;
     live->judged_step = STEP_NONE;
     live->taken_mono_us = now.mono_us;
+    live->curve.trial = attempt->trial;
     live->started_mono_us = live->heard_mono_us = live->saved_mono_us = now.mono_us;
     vec_push(&run->live, live);
     map_put(&run->engine->live, (uint64_t)attempt->id, live);
