@@ -5,6 +5,8 @@
  */
 #include "store/testing.h"
 
+#include <sys/stat.h>
+
 /* The tables of version 1, word for word. */
 static const char version_1[] =
     "CREATE TABLE meta ("
@@ -179,10 +181,6 @@ TEST(a_home_of_version_1_is_brought_up_to_date)
 {
     char *home = make_old_home();
     struct err err = ERR_INIT;
-    struct store *reader = NULL;
-    assert_int_equal(store_open_read(home, &reader, &err), -ENOTSUP); /* it cannot write */
-    err_release(&err);
-
     autofree(store) struct store *store = open_home(home);
     autorelease(experiment_row) struct experiment_row row = {0};
     assert_ok(store_find_experiment(store, "mnist", true, &row, &err), &err);
@@ -199,6 +197,36 @@ TEST(a_home_of_version_1_is_brought_up_to_date)
     const int64_t told[] = {0, 1, 0, 2, 0, 3, 4};
     assert_memory_equal(seen.told, told, sizeof(told));
     vec_release(&seen.order);
+    remove_home(home);
+}
+
+TEST(who_only_reads_brings_it_up_to_date_too)
+{
+    char *home = make_old_home();
+    struct err err = ERR_INIT;
+    autorelease(experiment_row) struct experiment_row row = {0};
+    autofree(store) struct store *store = NULL;
+    assert_ok(store_open_read(home, &store, &err), &err);
+    assert_ok(store_find_experiment(store, "1", true, &row, &err), &err);
+    assert_int_equal(row.best_trial, 6);
+    remove_home(home);
+}
+
+TEST(an_old_home_that_cannot_be_written_says_so)
+{
+    char *home = make_old_home();
+    struct err err = ERR_INIT;
+    struct store *store = NULL;
+    if (geteuid() == 0 || chmod(home, 0500) < 0) { /* root may write anything */
+        remove_home(home);
+        return;
+    }
+    autofree(mem) char *path = xasprintf("%s/hone.db", home);
+    assert_int_equal(chmod(path, 0400), 0);
+    assert_int_equal(store_open_read(home, &store, &err), -ENOTSUP);
+    assert_non_null(strstr(err_text(&err), "schema 1, now 2"));
+    err_release(&err);
+    chmod(home, 0700);
     remove_home(home);
 }
 

@@ -230,6 +230,28 @@ static int open_reader(struct store *store, int *ret_version, struct err *err)
     return read_version(store, name, SQLITE_OPEN_READONLY, false, ret_version, err);
 }
 
+/* Whoever first comes brings an older home up to date, also to read in it. Not while somebody has
+ * it for himself, nor where nothing can be written. */
+static int bring_up_to_date(struct store *store, int *version, struct err *err)
+{
+    autofree(store) struct store *writer = store_make(store->home);
+    int old = *version, r = -EROFS;
+
+    sqlite3_close_v2(TAKE(store->db));
+    if (!fs_is_network(store->home))
+        r = open_database(writer, writer->path, SQLITE_OPEN_READWRITE, NULL);
+    if (r >= 0 && sqlite3_db_readonly(writer->db, "main") != 1)
+        r = prepare_writer(writer, NULL);
+    if (r >= 0)
+        r = open_reader(store, version, err);
+    if (r < 0 || *version < schema_newest())
+        return err_set(err, ENOTSUP,
+                       "this home is of an older Hone (schema %d, now %d), and cannot be written: "
+                       "'hone run' by its owner brings it up to date",
+                       old, schema_newest());
+    return 0;
+}
+
 int store_open_read(const char *home, struct store **ret, struct err *err)
 {
     autofree(store) struct store *store = store_make(home);
@@ -245,10 +267,9 @@ int store_open_read(const char *home, struct store **ret, struct err *err)
     if (version == 0)
         return err_set(err, ENOENT, "no experiments yet in %s", home);
     if (version < schema_newest())
-        return err_set(err, ENOTSUP,
-                       "this home is of an older Hone (schema %d, now %d): 'hone resume' or 'hone "
-                       "run' there brings it up to date",
-                       version, schema_newest());
+        r = bring_up_to_date(store, &version, err);
+    if (r < 0)
+        return r;
     r = store_exec(store, "PRAGMA temp_store=MEMORY", err);
     if (r >= 0)
         r = load_home_id(store, err);

@@ -15,7 +15,7 @@ struct txn;
 
 /* HOME/hone.db. For writing it is created and migrated (the folder is made too); a database of a
  * newer version is refused untouched (-ENOTSUP). For reading it must exist (-ENOENT: "no
- * experiments yet in HOME"). */
+ * experiments yet in HOME"); an older one is migrated all the same. */
 int store_open(const char *home, struct store **ret, struct err *err);
 int store_open_read(const char *home, struct store **ret, struct err *err);
 /* In memory, for tests and the simulator. */
