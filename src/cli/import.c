@@ -174,8 +174,9 @@ static void say_done(const struct cmd_call *call, const struct import *import, i
         return;
     }
     fputs(import->sheet.notes.s, stdout);
-    printf("experiment %lld '%s': %zu trials imported from %s, %zu parameters\n", (long long)id,
-           import->spec.name, n, import->sheet.from, import->spec.space.n);
+    printf("experiment %lld '%s': %zu trial%s imported from %s, %zu parameter%s\n", (long long)id,
+           import->spec.name, n, n == 1 ? "" : "s", import->sheet.from, import->spec.space.n,
+           import->spec.space.n == 1 ? "" : "s");
 }
 
 static int import_file(const struct cmd_call *call, struct import *import, int64_t *ret,

@@ -20,6 +20,7 @@ struct sim {
     const struct replay_how *how;
     struct search *search; /* NULL: in the order of the record */
     enum run_state *states;
+    double *places;    /* (trials, space.n) */
     size_t *used;      /* values of its curve that were seen */
     VEC(size_t) begun; /* in their order */
     int64_t steps;
@@ -29,21 +30,26 @@ struct sim {
 
 /* ---- which next ---- */
 
-/* Squared distance of two settings on the axes of param_to_unit(); a different choice, or active
- * here and not there, is as far as it gets. */
-static double distance(const struct space *space, const double *a, const double *b)
+/* Where a setting lies on the axes of param_to_unit(); an inactive parameter stays NaN. */
+static void place(const struct space *space, const double *x, double *ret)
+{
+    for (size_t i = 0; i < space->n; i++)
+        ret[i] = isnan(x[i]) ? NAN : param_to_unit(&space->params[i], x[i]);
+}
+
+/* Squared distance of two places; a different choice, or active here and not there, is as far as it
+ * gets. More than `most` need not be exact. */
+static double distance(const struct space *space, const double *a, const double *b, double most)
 {
     double sum = 0;
-    for (size_t i = 0; i < space->n; i++) {
+    for (size_t i = 0; i < space->n && sum < most; i++) {
         const struct param *param = &space->params[i];
         if (isnan(a[i]) && isnan(b[i]))
             continue;
-        if (isnan(a[i]) || isnan(b[i]) || (param->type == PARAM_CHOICE && !param->ordered)) {
+        if (isnan(a[i]) || isnan(b[i]) || (param->type == PARAM_CHOICE && !param->ordered))
             sum += a[i] != b[i];
-            continue;
-        }
-        double d = param_to_unit(param, a[i]) - param_to_unit(param, b[i]);
-        sum += d * d;
+        else
+            sum += (a[i] - b[i]) * (a[i] - b[i]);
     }
     return sum;
 }
@@ -52,13 +58,16 @@ static double distance(const struct space *space, const double *a, const double 
 static size_t nearest(const struct sim *sim, const double *x)
 {
     const struct replay_table *table = sim->table;
-    size_t best = table->trials.len;
+    size_t best = table->trials.len, n = table->space->n;
+    autofree(mem) double *here = xcalloc(n + 1, sizeof(*here));
     double least = INFINITY;
 
+    if (x)
+        place(table->space, x, here);
     for (size_t i = 0; i < table->trials.len; i++) {
         if (sim->states[i] != RUN_NOT)
             continue;
-        double d = x ? distance(table->space, x, table->trials.at[i].x) : 0;
+        double d = x ? distance(table->space, here, sim->places + i * n, least) : 0;
         if (d < least) {
             least = d;
             best = i;
@@ -270,6 +279,9 @@ int replay_simulate(const struct replay_table *table, const struct replay_how *h
                       .used = xcalloc(table->trials.len, sizeof(*sim.used)),
                       .best = NAN,
                       .path = ret};
+    sim.places = xcalloc(table->trials.len * table->space->n + 1, sizeof(double));
+    for (size_t i = 0; i < table->trials.len; i++)
+        place(table->space, table->trials.at[i].x, sim.places + i * table->space->n);
     int r = how->search ? search_new(how->search, &problem, &sim.search, err) : 0;
 
     *ret = (struct replay_path){.stopped = 0};
@@ -280,6 +292,7 @@ int replay_simulate(const struct replay_table *table, const struct replay_how *h
     vec_release(&sim.begun);
     free(sim.states);
     free(sim.used);
+    free(sim.places);
     return r;
 }
 

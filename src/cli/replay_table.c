@@ -3,17 +3,21 @@
  * replay_table.c — the recorded trials of an experiment with their curves, as a table to choose
  * from.
  */
+#include "base/map.h"
 #include "cli/replay.h"
 #include "series/series.h"
 
 #include <errno.h>
 #include <math.h>
 
-static bool is_known(const struct replay_table *table, const double *x)
+/* Settings by their hash: the first of each is taken. */
+static bool is_known(struct map *seen, const struct space *space, const double *x)
 {
-    vec_foreach (trial, &table->trials)
-        if (point_equal(trial->x, x, table->space->n))
-            return true;
+    uint64_t hash = point_hash(x, space->n);
+
+    if (map_find(seen, hash))
+        return true;
+    map_put(seen, hash, seen);
     return false;
 }
 
@@ -62,12 +66,14 @@ int replay_load(const char *home, const struct target *target, const struct resu
                 struct replay_table *ret, struct err *err)
 {
     double sign = target->spec.objective.goal == GOAL_MAXIMIZE ? -1 : 1;
+    autorelease(map) struct map seen = MAP_INIT;
 
     *ret = (struct replay_table){.space = &target->spec.space};
     vec_foreach (row, &results->rows) {
         bool ended = trial_state_ended(row->state) && row->reason != REASON_CANCELLED &&
                      row->reason != REASON_INTERRUPTED && row->reason != REASON_LOST;
-        if (!ended || !space_contains(ret->space, row->point) || is_known(ret, row->point))
+        if (!ended || !space_contains(ret->space, row->point) ||
+            is_known(&seen, ret->space, row->point))
             continue;
         struct replay_trial trial = {.number = row->number, .x = row->point, .state = row->state};
         trial.value =

@@ -5,6 +5,7 @@
  */
 #include "base/clock.h"
 #include "base/shell.h"
+#include "cli/import.h"
 #include "cli/mattered.h"
 #include "cli/ranking.h"
 #include "cli/show.h"
@@ -97,6 +98,10 @@ static void show_command(const struct show *show)
     const struct spec *spec = &show->target->spec;
     autorelease(str) struct str text = STR_INIT;
 
+    if (spec_has_no_program(spec)) {
+        show_line(show, "command", PLAIN, "none: it was imported");
+        return;
+    }
     for (size_t i = 0; i < spec->command.len; i++) {
         str_add(&text, i ? " " : "");
         shell_quote(spec->command.at[i], &text);

@@ -159,7 +159,7 @@ $ hone run --name other --parallel 1 --trials 1 -d -- sh -c 'touch held; while t
 experiment 7 runs in the background (pid [..]): 'hone attach 7' shows it
 $ hone import grid.csv --objective acc:maximize --name beside --json
 {"experiment":8,"name":"beside","trials":4,"params":4}
-$ hone import words.csv --objective b; rm held; hone attach other > out; hone ls | cut -c1-20
+$ hone import words.csv --objective b; rm held; hone attach other > out 2>&1; hone ls | cut -c1-20
 hone: words.csv: row 1: objective 'b' is 'x', which is no number
 experiment  name    
          8  beside  

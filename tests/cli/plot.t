@@ -23,7 +23,8 @@ value over trial
     │                  ×              ◆⠧⠤⠤⠤⠤⠤⠤⠤⠄ 
     └──────────┬──────────────┬───────────────┬──
                2              4               6
-⠤ best so far   • value   ▾ stopped early   × failed   ◆ best
+⠤ best so far   • value   ▾ stopped early
+× failed   ◆ best
 $ hone plot last history --width 50 --height 14 --ascii
 1 runs: results in their order
 value over trial
@@ -37,7 +38,8 @@ value over trial
     |                  x              *......... 
     +----------+--------------+---------------+--
                2              4               6
-. best so far   o value   v stopped early   x failed   * best
+. best so far   o value   v stopped early
+x failed   * best
 $ LC_ALL=C hone plot runs slice lr --width 50 --height 12
 1 runs: results by one parameter
 value over lr
@@ -72,7 +74,8 @@ n over lr
   │ •                ░░░░░▒▒▒▒▒▒▒▒▒▒▒▒▒
   └─┬────────────────┬───────────────┬─
    0.001           0.01             0.1
-• trial   ◆ best   ░ 0.9 to 0.20003 █ value
+• trial   ◆ best
+░ 0.9 to 0.20003 █ value
 $ hone plot runs parallel --width 40 --height 14
 1 runs: settings and results
 0.1          b           6          0.9

@@ -17,12 +17,12 @@ $ python3 -c 'print("x,y"); [print(x / 10, (x / 10 - 0.4) ** 2, sep=",") for x i
 $ hone replay t --search random,sobol --stop none --seeds 2
 search       stop  trials to best  best at 25%   50%  100%
 as recorded                    13         2.56  0.36     0
-random       none            15.5          0.2   0.1     0
-sobol        none             7.5         0.08  0.08     0
+random       none             8.5         0.02  0.02     0
+sobol        none              13          0.1   0.1     0
 over 21 recorded settings; mean of 2 seeds
 A search can choose only among the settings that were run here, the nearest to what it wants: what it would have found beyond them is not known.
 $ hone replay t --search random --stop none,median --seeds 1 --json
-[{"search":"as recorded","stop":"","seeds":1,"reached":1,"trials_to_best":13,"steps_to_best":13,"stopped":0,"best_25":2.5600000000000005,"best_50":0.3600000000000001,"best_100":0},{"search":"random","stop":"none","seeds":1,"reached":1,"trials_to_best":11,"steps_to_best":11,"stopped":0,"best_25":0.03999999999999998,"best_50":0.03999999999999998,"best_100":0},{"search":"random","stop":"median","seeds":1,"reached":1,"trials_to_best":11,"steps_to_best":11,"stopped":0,"best_25":0.03999999999999998,"best_50":0.03999999999999998,"best_100":0}]
+[{"search":"as recorded","stop":"","seeds":1,"reached":1,"trials_to_best":13,"steps_to_best":13,"stopped":0,"best_25":2.5600000000000005,"best_50":0.3600000000000001,"best_100":0},{"search":"random","stop":"none","seeds":1,"reached":1,"trials_to_best":16,"steps_to_best":16,"stopped":0,"best_25":0.04000000000000001,"best_50":0.03999999999999998,"best_100":0},{"search":"random","stop":"median","seeds":1,"reached":1,"trials_to_best":16,"steps_to_best":16,"stopped":0,"best_25":0.04000000000000001,"best_50":0.03999999999999998,"best_100":0}]
 $ hone replay t
 hone: the search of experiment 4 has suggested nothing
 ? 1

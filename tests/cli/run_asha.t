@@ -48,3 +48,21 @@ $ hone run asha.yaml --set search.paused_memory=0 --json > events; grep -o '"sta
 1 "state":"stopped","reason":"pruned"
 $ grep -c '"event":"finished"' events
 1
+# a program that looks at its control page is woken to save itself, and goes on from there later
+> sdk.py
+| import hone, time
+| start = int(open(hone.checkpoint).read()) if hone.checkpoint else 0
+| print(f"x={hone.params['x']} from {start}", file=open("log", "a"))
+| for epoch in range(start + 1, 8):
+|     hone.log(step=epoch, loss=hone.params["x"])
+|     time.sleep(0.3)
+|     if hone.should_stop:
+|         hone.save_checkpoint(epoch, lambda path: print(epoch, file=open(path, "w")))
+|         break
+$ hone run asha.yaml --set command='[python3, sdk.py]' --set search.paused_memory=0 --json > events; grep -c trial_parked events | awk '{print ($1 >= 2)}'
+1
+$ grep '^x=1 ' log | sed 's/from [1-9].*/from its checkpoint/' | uniq
+x=1 from 0
+x=1 from its checkpoint
+$ tail -1 events | grep -o '"trials".*"value":[0-9]*'
+"trials":{"completed":1,"stopped":3,"failed":0},"best":{"trial":"5.2","value":1
