@@ -1,0 +1,59 @@
+#!tests/transcript
+# SPDX-License-Identifier: MIT
+# two objectives and a bound: speed against error over all settings
+> two.yaml
+| name: two
+| command: [sh, -c, 'echo "error=$((10 - 2 * {a})) ms=$(({a} * {a} + {b})) mem=$(({a} * {b}))"']
+| params: {a: [1, 2, 3, 4], b: [1, 2]}
+| objective: [{metric: error, goal: minimize}, {metric: ms, goal: minimize}]
+| constraint: mem <= 6
+| search: {algorithm: tpe, trials: 8, parallel: 1, seed: 1}
+| knowledge: off
+$ hone run two.yaml > out; grep -A4 finished out
+experiment 1 'two' finished: 8 completed
+  4 of 8 completed trials are beaten by no other in all objectives
+
+Pareto front
+trial  error  ms  time  parameters
+$ hone best two | head -1
+4 of 8 completed trials are beaten by no other in all objectives
+$ hone best two | grep -e '1[.]' | tr -s ' ' | cut -d ' ' -f 3,4,6-
+2 17 4 1
+4 10 3 1
+6 5 2 1
+8 2 1 1
+$ hone best two --json | grep -o '"values":[^]]*]'
+"values":[2,17]
+"values":[4,10]
+"values":[6,5]
+"values":[8,2]
+$ hone show two | grep -e objective -e minimize -e constraint -e best
+objective    minimize error
+             minimize ms
+constraint   mem <= 6
+best         4 of 8 completed trials are beaten by no other in all objectives
+$ hone plot two pareto --width 40 --height 12
+1 two: what cannot be had together
+ms over error
+   │ ◆⣀                                
+   │   ⠉⠒⠤⢄⡀                           
+   │       ⠈⠑⠒⠤⣀•                      
+10 ┤            ◆⠉⠒⠢⠤⣀⡀                
+   │                  ⠈⠉⠒⠢◆⢄⣀⣀⡀        
+   │                          ⠈⠉⠉⠒⠒⠒⠤◆ 
+   └─────────────────┬─────────────────
+                     5
+• completed   ▾ breaks a bound   ◆ front
+$ hone plot two pareto ms error --json | grep -o '"x":{"title":"[a-z]*"'
+"x":{"title":"ms"
+$ hone plot two pareto ms speed
+hone plot: 'speed' is no objective of experiment 1: error, ms
+'hone help plot' tells more
+? 2
+$ hone importance two --objective ms | head -2
+what explains the spread of ms over 8 results
+parameter  share      likely
+# nothing keeps the bound
+$ hone run two.yaml --set 'constraint=mem <= 0' --name none > out; hone best none
+hone: no completed trial of experiment 2 has all objectives and keeps its constraints: 'hone ls 2' shows how they stand
+? 1
