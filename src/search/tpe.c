@@ -7,9 +7,6 @@
  * in flight, which keeps parallel asks apart. Each side has a density (parzen.h); 24 settings are
  * drawn from the good one, and the one where it exceeds the bad one most is given out.
  *
- *     kept constraints and a value, best first │ stopped without one │ broken constraints │ failed
- *     └── good: the first of these ──┘
- *
  * Old bad results fade: 25 count in full, those before them less and less; beyond WINDOW results
  * they are forgotten. With several objectives the good are taken front by front, from the last one
  * those that cover most volume together.
@@ -17,6 +14,7 @@
 #include "search/draw.h"
 #include "search/pareto.h"
 #include "search/parzen.h"
+#include "search/rank.h"
 #include "search/sobol_set.h"
 
 #include <math.h>
@@ -66,39 +64,6 @@ static void tpe_release(struct search *s)
 
 /* ---- which results are good ---- */
 
-enum standing { HAS_VALUE, STOPPED_EARLY, BREAKS, FAILED };
-
-static double violation_of(const struct search *s, size_t row)
-{
-    size_t n = s->problem.n_constraints;
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        if (s->history.excess.at[row * n + i] > 0)
-            sum += s->history.excess.at[row * n + i];
-    return sum;
-}
-
-static enum standing standing_of(const struct search *s, size_t row, double *ret_value)
-{
-    const struct history *h = &s->history;
-    *ret_value = violation_of(s, row);
-    if (h->kind.at[row] == RESULT_FAILED)
-        return FAILED;
-    if (*ret_value > 0)
-        return BREAKS;
-    *ret_value = h->value.at[row];
-    return isnan(*ret_value) ? STOPPED_EARLY : HAS_VALUE;
-}
-
-static bool is_better(const struct search *s, size_t a, size_t b)
-{
-    double x, y;
-    enum standing of_a = standing_of(s, a, &x), of_b = standing_of(s, b, &y);
-    if (of_a != of_b)
-        return of_a < of_b;
-    return x != y && !isnan(x) ? x < y : a < b;
-}
-
 static size_t good_wanted(size_t n, size_t most)
 {
     return MIN((n + 9) / 10, most);
@@ -129,7 +94,7 @@ static size_t best_bad(const struct tpe *tpe)
     size_t n = s->history.n, best = SIZE_MAX;
     for (size_t row = n > WINDOW ? n - WINDOW : 0; row < n; row++)
         if (is_bad(tpe, row) && s->history.kind.at[row] != RESULT_FAILED &&
-            (best == SIZE_MAX || is_better(s, row, best)))
+            (best == SIZE_MAX || rank_better(s, row, best)))
             best = row;
     return best;
 }
@@ -138,7 +103,7 @@ static size_t worst_good(const struct tpe *tpe)
 {
     size_t worst = 0;
     for (size_t k = 1; k < tpe->n_good; k++)
-        if (is_better(&tpe->base, tpe->members[worst], tpe->members[k]))
+        if (rank_better(&tpe->base, tpe->members[worst], tpe->members[k]))
             worst = k;
     return worst;
 }
@@ -158,7 +123,7 @@ static void split_by_value(struct tpe *tpe, size_t row)
         return;
     }
     size_t worst = worst_good(tpe), old = tpe->members[worst];
-    if (s->history.kind.at[row] == RESULT_FAILED || !is_better(s, row, old))
+    if (s->history.kind.at[row] == RESULT_FAILED || !rank_better(s, row, old))
         return;
     parzen_remove(&tpe->bad, row % WINDOW);
     parzen_remove(&tpe->good, worst);
@@ -197,7 +162,7 @@ static size_t collect(const struct search *s, size_t from, double *values, doubl
             double value = h->others.at[row * (m - 1) + k - 1];
             values[i * m + k] = isnan(value) ? INFINITY : value;
         }
-        violation[i] = failed ? INFINITY : violation_of(s, row);
+        violation[i] = failed ? INFINITY : rank_violation(s, row);
         usable += !failed;
     }
     return usable;
