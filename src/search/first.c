@@ -12,6 +12,7 @@
 #include "linalg/normal.h"
 #include "search/belief.h"
 #include "search/draw.h"
+#include "search/guided.h"
 #include "search/transfer.h"
 
 #include <errno.h>
@@ -19,8 +20,8 @@
 
 #define FILLS         100 /* draws of what is open, until the setting is new */
 #define REPEAT_SHARE  0.2
-#define REPEAT_BEGIN  0.8 /* within the last third: when most has been explored */
-#define REPEAT_BUDGET 10  /* smaller budgets have none to spare */
+#define REPEAT_BEGIN  (2.0 / 3)
+#define REPEAT_BUDGET 10 /* smaller budgets have none to spare */
 #define CONTENDERS    5
 
 /* The setting with its open parameters drawn; false if it is nowhere new. */
@@ -80,13 +81,19 @@ static bool in_flight(const struct search *s, const double *x)
     return false;
 }
 
-/* What a repeat is expected to lower the mean of the choice by (the knowledge gradient). */
-static double gain_of_repeat(const double *mean, const double *deviation, size_t i, double noise)
+/* By how much one more run of a setting is expected to lower the mean of the choice (the knowledge
+ * gradient): its own mean moves, and has `gap` to go. */
+static double gain_of_run(double deviation, double gap, double noise)
 {
-    double variance = deviation[i] * deviation[i];
-    double moves = variance / sqrt(variance + noise * noise); /* the mean, by about this much */
-    double gap = i == 0 ? mean[0] - mean[1] : mean[0] - mean[i];
-    return expected_improvement(0, moves, gap);
+    double variance = deviation * deviation;
+    return expected_improvement(0, variance / sqrt(variance + noise * noise), gap);
+}
+
+/* Is a new setting worth more than a repeat with this gain? */
+static bool new_is_better(struct search *s, double best, double noise, double gain)
+{
+    double mean, deviation;
+    return guided_look(s, &mean, &deviation) && gain_of_run(deviation, best - mean, noise) > gain;
 }
 
 static bool ask_repeat(struct search *s, struct suggestion *ret)
@@ -100,6 +107,7 @@ static bool ask_repeat(struct search *s, struct suggestion *ret)
         return false;
     const struct model *model = &belief->models[0];
     size_t n = belief_top(s, belief, CONTENDERS, rows, mean, deviation), chosen = n;
+    double noise = gp_noise(model->gp[0]);
     bool twice = true;
     for (size_t i = 0; i < n; i++)
         twice &= model->data.rows.at[rows[i]].count > 1;
@@ -107,13 +115,13 @@ static bool ask_repeat(struct search *s, struct suggestion *ret)
         return false;
     for (size_t i = 0; i < (twice ? 2 : n); i++) {
         const double *x = history_x(&s->history, model->data.rows.at[rows[i]].first);
-        double gain = gain_of_repeat(mean, deviation, i, gp_noise(model->gp[0]));
+        double gain = gain_of_run(deviation[i], i ? mean[0] - mean[i] : mean[0] - mean[1], noise);
         if (mean[i] - deviation[i] > mean[0] + deviation[0] || in_flight(s, x) || gain <= most)
             continue;
         most = gain;
         chosen = i;
     }
-    if (chosen == n)
+    if (chosen == n || new_is_better(s, mean[0], noise, most))
         return false;
     memcpy(ret->x, history_x(&s->history, model->data.rows.at[rows[chosen]].first),
            s->space->n * sizeof(*ret->x));
