@@ -88,6 +88,7 @@ int search_new(const char *name, const struct problem *problem, struct search **
     s->problem.n_objectives = MAX(problem->n_objectives, (size_t)1);
     s->space = problem->space;
     s->history.d = problem->space->n;
+    s->before = (struct str)STR_INIT;
     int r = ops->init ? ops->init(s, err) : 0;
     if (r < 0)
         return r;
@@ -102,7 +103,8 @@ void search_free(struct search *s)
     if (s->ops->release)
         s->ops->release(s);
     belief_free(s->belief);
-    search_forget(s);
+    free(s->prepared.x);
+    str_release(&s->before);
     history_release(&s->history);
     free(s);
 }
@@ -144,7 +146,7 @@ int search_ask(struct search *s, struct suggestion *ret, struct err *err)
         *ret = s->prepared;
         ret->x = x;
         memcpy(x, s->prepared.x, s->space->n * sizeof(*x));
-        search_forget(s);
+        free(TAKE(s->prepared.x));
     } else {
         r = compute(s, ret, err);
     }
@@ -160,6 +162,9 @@ int search_prepare(struct search *s, struct err *err)
     if (s->prepared.x)
         return 0;
     struct suggestion next = {.x = xcalloc(s->space->n + 1, sizeof(double))};
+    str_cut(&s->before, 0);
+    if (s->ops->save)
+        s->ops->save(s, &s->before);
     int r = compute(s, &next, err);
     if (r < 0)
         free(next.x);
@@ -168,8 +173,11 @@ int search_prepare(struct search *s, struct err *err)
     return r;
 }
 
+/* A suggestion that nobody got leaves no trace: counters of draws go back. */
 void search_forget(struct search *s)
 {
+    if (s->prepared.x && s->ops->load)
+        s->ops->load(s, s->before.s, s->before.len, NULL);
     free(TAKE(s->prepared.x));
 }
 

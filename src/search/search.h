@@ -137,6 +137,7 @@ struct search { /* the common head; private to search/ */
     uint64_t asks; /* suggestions given out or prepared: the number of the next */
     struct history history;
     struct suggestion prepared; /* x NULL: none; else owned */
+    struct str before;          /* what ops->save gave before it was prepared */
     size_t tries_used;
     size_t repeats_used;
     struct belief *belief; /* belief.h; NULL: not asked for yet */
