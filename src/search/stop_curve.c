@@ -3,9 +3,13 @@
  * stop_curve.c — the default rule: end a trial when its learning curve will hardly become the best.
  *
  * surrogate/curve.h forecasts the end from the curve so far and from the trials that have
- * completed, and says by how many deviations a forecast may be behind before one may believe it: so
- * many that the winner of the experiment is stopped, at any of its looks, with at most the chance
- * that the user set. Only one trial wins, so the risk need not be shared out over the trials.
+ * completed, and says by how many deviations a forecast must be behind before it may be believed:
+ * so many that the winner of the experiment is stopped, at any of its looks, with at most the
+ * chance that the user set. Only one trial wins, so the risk need not be shared out over the
+ * trials.
+ *
+ * With several objectives each is forecast alone, and a trial ends when one completed trial is
+ * better in all of them by that much; each shares the risk.
  */
 #include "search/stop.h"
 
@@ -15,9 +19,9 @@
 
 #define MIN_CURVES  5
 #define MIN_POINTS  3
-#define MOST_CURVES 200 /* the rule learns from so many: the best half and the latest */
-#define MOST_POINTS 100 /* of a curve; longer ones are averaged in groups */
-#define CHANCE      0.05
+#define MOST_CURVES 200  /* the rule learns from so many: the best ones and the latest */
+#define MOST_POINTS 100  /* of a curve; longer ones are averaged in groups */
+#define CHANCE      0.05 /* default of stop_settings.chance */
 
 struct plain { /* a curve with ages instead of steps */
     double *ages, *values;
@@ -43,7 +47,8 @@ static void plain_init(struct plain *plain, const struct curve *curve, double bi
             age += ((double)curve->steps[k] - birth) / n;
             value += curve->values[k] / n;
         }
-        if (age <= 0)
+        double before = plain->n ? plain->ages[plain->n - 1] : 0;
+        if (!(age > before * (1 + 1e-12)))
             continue;
         plain->ages[plain->n] = age;
         plain->values[plain->n++] = value;
@@ -55,12 +60,11 @@ static const struct curve *objective(const struct stop_trial *trial, size_t k)
     return k ? &trial->others[k - 1] : &trial->curve;
 }
 
-static bool teaches(const struct stop_view *view, const struct stop_trial *trial)
+/* Has it values to learn from or to judge by? */
+static bool long_enough(const struct stop_view *view, const struct stop_trial *trial)
 {
-    if (trial->state != CURVE_COMPLETED)
-        return false;
     for (size_t k = 0; k <= view->n_others; k++)
-        if (objective(trial, k)->n < MIN_POINTS)
+        if ((k && !trial->others) || objective(trial, k)->n < MIN_POINTS)
             return false;
     return true;
 }
@@ -82,9 +86,9 @@ static size_t find_teachers(const struct stop_view *view, const struct stop_tria
 {
     size_t n = 0;
     for (size_t i = 0; i < view->n; i++)
-        if (teaches(view, &view->trials[i]))
+        if (view->trials[i].state == CURVE_COMPLETED && long_enough(view, &view->trials[i]))
             ret[n++] = &view->trials[i];
-    if (n <= MOST_CURVES || view->n_others)
+    if (n <= MOST_CURVES)
         return n;
     size_t late = MOST_CURVES / 2, early = n - late;
     qsort(ret, early, sizeof(*ret), by_final);
@@ -106,64 +110,106 @@ static double find_birth(const struct stop_trial *const *teachers, size_t n, siz
 struct aspect {
     struct curve_set *set;
     struct forecast forecast;
-    double margin;
+    bool known;
+    double margin; /* at least; `exact` makes it so */
+    bool exact;
 };
 
-static bool aspect_init(struct aspect *aspect, const struct stop_trial *const *teachers, size_t n,
+static void aspect_init(struct aspect *aspect, const struct stop_trial *const *teachers, size_t n,
                         const struct stop_trial *trial, size_t k, double risk)
 {
     autofree(mem) struct plain *plains = xcalloc(n + 1, sizeof(*plains));
     autofree(mem) struct curve_points *points = xcalloc(n + 1, sizeof(*points));
-    autofree(mem) double *priors = xcalloc(2 * n, sizeof(*priors));
     double birth = find_birth(teachers, n, k);
     for (size_t i = 0; i <= n; i++) {
-        const struct stop_trial *from = i < n ? teachers[i] : trial;
-        plain_init(&plains[i], objective(from, k), birth);
+        plain_init(&plains[i], objective(i < n ? teachers[i] : trial, k), birth);
         points[i] = (struct curve_points){plains[i].ages, plains[i].values, plains[i].n};
-        if (i < n) {
-            priors[i] = k ? NAN : from->prior_mean;
-            priors[n + i] = from->prior_deviation;
-        }
     }
-    aspect->set = curve_set_new(points, priors, priors + n, n);
-    bool known = curve_set_forecast(aspect->set, &points[n], k ? NAN : trial->prior_mean,
-                                    trial->prior_deviation, &aspect->forecast);
+    aspect->set = curve_set_new(points, n);
+    aspect->known = curve_set_forecast(aspect->set, &points[n], &aspect->forecast);
+    aspect->margin = curve_set_least_margin(aspect->set, risk);
     for (size_t i = 0; i <= n; i++)
         free(plains[i].ages);
-    if (known)
-        aspect->margin = curve_set_margin(aspect->set, risk);
-    return known;
 }
 
-static void judge_alone(struct aspect *aspect, struct stop_verdict *ret)
+/* Is the forecast above `value` by more than the margin? The dear part of the margin is computed
+ * only where it matters. */
+static bool surely_above(struct aspect *aspect, double value, double risk)
 {
-    const struct forecast *forecast = &aspect->forecast;
-    double best = curve_set_best(aspect->set);
-    double limit = best + aspect->margin * forecast->deviation;
-    struct forecast at_limit = {limit, forecast->deviation};
+    double behind = (aspect->forecast.mean - value) / aspect->forecast.deviation;
+    if (behind > aspect->margin && !aspect->exact) {
+        aspect->margin = curve_set_margin(aspect->set, risk);
+        aspect->exact = true;
+    }
+    return behind > aspect->margin;
+}
 
-    ret->chance = curve_set_chance(aspect->set, forecast, best);
-    ret->threshold = curve_set_chance(aspect->set, &at_limit, best);
-    ret->mean = forecast->mean;
-    ret->deviation = forecast->deviation;
-    if (forecast->mean > limit)
-        ret->action = STOP_END;
+/* The chance that a forecast leaves when it is behind by just the margin. */
+static double chance_at_margin(const struct aspect *aspect)
+{
+    struct forecast unit = {aspect->margin, 1};
+    return curve_set_chance(aspect->set, &unit, 0);
+}
+
+/* The chance that completed trial i does not dominate; *ret_surely: it does, in every objective. */
+static double chance_against(struct aspect *aspects, size_t n_aspects, size_t i, double risk,
+                             bool *ret_surely)
+{
+    double worse = 1;
+    *ret_surely = true;
+    for (size_t k = 0; k < n_aspects; k++) {
+        double end = curve_set_end(aspects[k].set, i);
+        worse *= 1 - curve_set_chance(aspects[k].set, &aspects[k].forecast, end);
+        *ret_surely = *ret_surely && surely_above(&aspects[k], end, risk);
+    }
+    return 1 - worse;
+}
+
+static void judge_aspects(struct aspect *aspects, size_t n_aspects, size_t n, double risk,
+                          struct stop_verdict *ret)
+{
+    double worse = 1;
+    for (size_t k = 0; k < n_aspects; k++)
+        if (!aspects[k].known)
+            return;
+    ret->chance = 1;
+    ret->mean = aspects[0].forecast.mean;
+    ret->deviation = aspects[0].forecast.deviation;
+    for (size_t i = 0; i < n; i++) {
+        bool surely;
+        double chance = chance_against(aspects, n_aspects, i, risk, &surely);
+        ret->chance = fmin(ret->chance, chance);
+        if (surely)
+            ret->action = STOP_END;
+    }
+    for (size_t k = 0; k < n_aspects; k++)
+        worse *= 1 - chance_at_margin(&aspects[k]);
+    ret->threshold = 1 - worse;
+}
+
+static double risk_of(const struct stop_view *view)
+{
+    double chance = view->settings->chance;
+    return isnan(chance) ? CHANCE : fmin(fmax(chance, 1e-6), 0.5);
 }
 
 static void curve_judge(const struct stop_view *view, size_t mine, struct stop_verdict *ret)
 {
     const struct stop_trial *trial = &view->trials[mine];
     autofree(mem) const struct stop_trial **teachers = xcalloc(view->n, sizeof(*teachers));
+    size_t n_aspects = view->n_others + 1;
+    double risk = risk_of(view) / (double)n_aspects;
 
     stop_verdict_init(view, mine, ret);
     size_t n = find_teachers(view, teachers);
-    if (n < MIN_CURVES || trial->curve.n < MIN_POINTS)
+    if (n < MIN_CURVES || !long_enough(view, trial))
         return;
-    double risk = isnan(view->settings->chance) ? CHANCE : view->settings->chance;
-    struct aspect aspect = {0};
-    if (aspect_init(&aspect, teachers, n, trial, 0, risk))
-        judge_alone(&aspect, ret);
-    curve_set_free(aspect.set);
+    autofree(mem) struct aspect *aspects = xcalloc(n_aspects, sizeof(*aspects));
+    for (size_t k = 0; k < n_aspects; k++)
+        aspect_init(&aspects[k], teachers, n, trial, k, risk);
+    judge_aspects(aspects, n_aspects, n, risk, ret);
+    for (size_t k = 0; k < n_aspects; k++)
+        curve_set_free(aspects[k].set);
 }
 
 const struct stop_ops stop_curve = {

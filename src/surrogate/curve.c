@@ -3,53 +3,40 @@
  * curve.c — extrapolation of learning curves, calibrated on those that have ended.
  *
  * What a curve shows at age a are its level and its fall: by how much it fell while its age
- * doubled, by least squares on ln(age) over the window (a/2, a]. Of the fall still to come nearly
- * all curves in use (power laws, exponentials, logarithms, Hill's) say that it is proportional to
- * the last one, with a factor that depends on the shape and on how much of the way is left; 1 −
- * a/horizon for 1/age. The factor is learned from the ended curves at the same age, drawn towards
- * that value, and so is the spread around it. A curve that still moves may surprise more, so its
- * own fall widens its deviation.
+ * doubled, by least squares on ln(age) over the window (a/2, a]. Power laws, exponentials,
+ * logarithms and Hill's curves agree that the fall still to come is about proportional to the last
+ * one, with a factor that depends on the shape and on how much of the way is left: 1 − a/horizon
+ * for 1/age, the number of doublings left for a logarithm. The factor is learned from the ended
+ * curves at the same age, drawn towards the former, and so is the spread around it. A curve that
+ * still moves may surprise more: to go on in a straight line in ln(age) is one deviation.
  *
- * Noise is told from shape by second differences: a smooth curve's level is its last value, a noisy
- * one's is the fitted one.
+ * Noise is told from shape by second differences: a smooth curve's level is its last value, a
+ * noisy one's is the fitted one.
  *
- * The margin is a conformal one (Vovk et al. 2005): an ended curve is a winner among those that
+ * The margin is a conformal one (Vovk et al. 2005). An ended curve is the winner among those that
  * ended no better, so its score — the worst that the forecasts, made from the others, said of it
- * against the next best — is a draw of the winner's score. With n of them the next exceeds the
- * largest with chance 1/(n+1); beyond the largest a Pareto tail is assumed. It is never set below
- * the largest: curves that were stopped are missing here, and they are those with large scores.
+ * against the next best — is a draw of the winner's score. With n of them the next one exceeds the
+ * largest with chance 1/(n+1); beyond it a Pareto tail is assumed. It is never set below the
+ * largest: curves that were stopped are missing here, and large scores are what they were stopped
+ * for. Nor is it set below Student's quantile, which is what speaks while n is small.
  */
 #include "surrogate/curve.h"
 
 #include "linalg/normal.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 
-#ifndef LOOKS
-#define LOOKS 48 /* ages at which the calibration looks */
-#endif
-#ifndef SHRINK
-#define SHRINK 2.0 /* the theory's factor counts as so many curves */
-#endif
-#ifndef OWN
-#define OWN 1.0
-#endif
-#ifndef FLOOR
-#define FLOOR 0.01
-#endif
-#ifndef TAIL
-#define TAIL 2.0
-#endif
-#ifndef LEAST
-#define LEAST 1.0
-#endif
-#ifndef FIRST
-#define FIRST 0.06
-#endif
-#ifndef LAST
-#define LAST 0.9
-#endif
+#define LOOKS  48   /* ages at which the calibration looks, at most */
+#define FIRST  0.1  /* nothing is forecast before this share of the way: curves may start slowly */
+#define LAST   0.9  /* nor after it: there is nothing left to save */
+#define SHRINK 2.0  /* the factor of 1/age counts as so many curves */
+#define SPREAD 0.01 /* no forecast is surer than this share of the spread of the ends */
+#define LEAST  1e-4 /* … nor than this share of the range of all values */
+#define TAIL   2.0  /* index of the Pareto tail */
+#define SPANS  3.0  /* looks that count as independent: about the doublings from FIRST to LAST */
+#define FAR    10.0 /* scaled values are cut off here: a curve that exploded is just bad */
 
 enum { SX, SXX, SY, SXY, SYY, SE, SUMS };
 
@@ -64,16 +51,19 @@ struct look {
 };
 
 struct law { /* sums over the ended curves at one age: d is the fall that was still to come */
-    double n, pp, dp, dd, rest;
+    double n, pp, dp, dd;
+    double rest;      /* share of the way that is left */
+    double doublings; /* of the age that are left */
 };
 
 struct curve_set {
     size_t n;
     double low, unit; /* scaled = (value − low) / unit */
-    double horizon, spread;
+    bool flat;        /* all values are equal */
+    double horizon;   /* an age */
+    double spread;    /* deviation of the ends */
     struct trace *traces;
-    double *ends;                /* (n) scaled */
-    double *priors, *deviations; /* (n) scaled */
+    double *ends; /* (n) scaled */
     double best;
 };
 
@@ -85,12 +75,13 @@ static int compare_doubles(const void *a, const void *b)
 
 static double scaled(const struct curve_set *set, double value)
 {
-    return isnan(value) ? NAN : fmin((value / 2 - set->low / 2) / set->unit * 2, 1e3);
+    double y = (value / 2 - set->low / 2) / set->unit * 2;
+    return fmax(fmin(y, FAR), -FAR);
 }
 
 static double unscaled(const struct curve_set *set, double y)
 {
-    return set->low + y * set->unit;
+    return fmax(fmin(set->low + y * set->unit, DBL_MAX / 4), -DBL_MAX / 4);
 }
 
 static void trace_init(struct trace *trace, const struct curve_set *set,
@@ -128,13 +119,13 @@ static void trace_release(struct trace *trace)
     free(trace->sums);
 }
 
-/* How many points have x ≤ the given one. */
-static size_t points_until(const struct trace *trace, double x)
+/* How many of the rising numbers are ≤ x. */
+static size_t count_until(const double *rising, size_t n, double x)
 {
-    size_t low = 0, high = trace->n;
+    size_t low = 0, high = n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (trace->x[middle] <= x)
+        if (rising[middle] <= x)
             low = middle + 1;
         else
             high = middle;
@@ -142,13 +133,14 @@ static size_t points_until(const struct trace *trace, double x)
     return low;
 }
 
+/* What the points up to ln(age) = x show; false if there is none. */
 static bool trace_look(const struct trace *trace, double x, struct look *ret)
 {
-    size_t end = points_until(trace, x + 1e-9);
+    size_t end = count_until(trace->x, trace->n, x + 1e-9);
     if (end == 0)
         return false;
     double last = trace->x[end - 1];
-    size_t start = points_until(trace, last - M_LN2 - 1e-9);
+    size_t start = count_until(trace->x, end, last - M_LN2 - 1e-9);
     start = MIN(start, end >= 3 ? end - 3 : 0);
     const double *a = trace->sums[start], *b = trace->sums[end];
     double n = (double)(end - start), mx = (b[SX] - a[SX]) / n, my = (b[SY] - a[SY]) / n;
@@ -183,28 +175,22 @@ static void law_add(struct law *law, double sign, const struct look *look, doubl
 static void law_init(struct law *law, const struct curve_set *set, double x)
 {
     struct look look;
-    *law = (struct law){.rest = share_left(set, x)};
+    *law = (struct law){.rest = share_left(set, x),
+                        .doublings = fmax(log(set->horizon) - x, 0) / M_LN2};
     for (size_t i = 0; i < set->n; i++)
         if (trace_look(&set->traces[i], x, &look))
             law_add(law, 1, &look, set->ends[i]);
 }
 
 static void law_forecast(const struct law *law, const struct curve_set *set,
-                         const struct look *look, double prior, double deviation,
-                         struct forecast *ret)
+                         const struct look *look, struct forecast *ret)
 {
     double n = fmax(law->n, 1), ridge = SHRINK * fmax(law->pp, 0) / n + 1e-12;
-    double factor = (law->dp + ridge * law->rest) / (fmax(law->pp, 0) + ridge);
+    double factor = fmax((law->dp + ridge * law->rest) / (fmax(law->pp, 0) + ridge), 0);
     double rest = law->dd - 2 * factor * law->dp + factor * factor * law->pp;
-    double floor = FLOOR * set->spread;
-    double variance =
-        fmax(rest, 0) / fmax(n - 1, 1) + OWN * look->fall * look->fall + floor * floor + 1e-18;
+    double floor = fmax(SPREAD * set->spread, LEAST), own = look->fall * law->doublings;
+    double variance = fmax(rest, 0) / fmax(n - 1, 1) + own * own + floor * floor;
     ret->mean = look->level - factor * look->fall;
-    if (!isnan(prior) && deviation > 0) {
-        double theirs = deviation * deviation;
-        ret->mean = (ret->mean * theirs + prior * variance) / (theirs + variance);
-        variance = variance * theirs / (theirs + variance);
-    }
     ret->deviation = sqrt(variance);
 }
 
@@ -224,6 +210,9 @@ static void find_units(struct curve_set *set, const struct curve_points *ended, 
     set->unit = values[total - 1 - total / 10] / 2 - values[0] / 2;
     if (!(set->unit > 0))
         set->unit = values[total - 1] / 2 - values[0] / 2;
+    set->flat = !(set->unit > 0);
+    if (set->flat)
+        set->unit = 1;
 }
 
 static void find_ends(struct curve_set *set)
@@ -251,23 +240,17 @@ static double median_age(const struct curve_points *ended, size_t n)
     return ages[n / 2];
 }
 
-struct curve_set *curve_set_new(const struct curve_points *ended, const double *prior_means,
-                                const double *prior_deviations, size_t n)
+struct curve_set *curve_set_new(const struct curve_points *ended, size_t n)
 {
     assert(n > 0);
     struct curve_set *set = xcalloc(1, sizeof(*set));
     set->n = n;
     set->horizon = median_age(ended, n);
     set->traces = xcalloc(n, sizeof(*set->traces));
-    set->ends = xcalloc(3 * n, sizeof(double));
-    set->priors = set->ends + n;
-    set->deviations = set->ends + 2 * n;
+    set->ends = xcalloc(n, sizeof(double));
     find_units(set, ended, n);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         trace_init(&set->traces[i], set, &ended[i]);
-        set->priors[i] = prior_means ? scaled(set, prior_means[i]) : NAN;
-        set->deviations[i] = prior_means ? prior_deviations[i] / set->unit : NAN;
-    }
     find_ends(set);
     return set;
 }
@@ -297,9 +280,9 @@ double curve_set_best(const struct curve_set *set)
 }
 
 bool curve_set_forecast(const struct curve_set *set, const struct curve_points *mine,
-                        double prior_mean, double prior_deviation, struct forecast *ret)
+                        struct forecast *ret)
 {
-    if (mine->n < 3 || !(set->unit > 0))
+    if (mine->n < 3 || set->flat)
         return false;
     double age = mine->ages[mine->n - 1];
     if (age < FIRST * set->horizon || age > LAST * set->horizon)
@@ -310,21 +293,25 @@ bool curve_set_forecast(const struct curve_set *set, const struct curve_points *
     trace_init(&trace, set, mine);
     trace_look(&trace, log(age), &look);
     law_init(&law, set, log(age));
-    law_forecast(&law, set, &look, scaled(set, prior_mean), prior_deviation / set->unit, ret);
+    law_forecast(&law, set, &look, ret);
     ret->mean = unscaled(set, ret->mean);
-    ret->deviation *= set->unit;
+    ret->deviation = fmin(ret->deviation * set->unit, DBL_MAX / 4);
     trace_release(&trace);
     return true;
 }
 
-/* The best end among those worse than curve i; NaN: it is the worst. */
-static double next_best(const struct curve_set *set, size_t i)
+/* The best end among those worse than each curve's; NaN: it is the worst. How many have one. */
+static size_t find_nexts(const struct curve_set *set, double *ret_nexts)
 {
-    double next = INFINITY;
-    for (size_t k = 0; k < set->n; k++)
-        if (set->ends[k] > set->ends[i])
-            next = fmin(next, set->ends[k]);
-    return isinf(next) ? NAN : next;
+    autofree(mem) double *sorted = xmemdup(set->ends, set->n * sizeof(*sorted));
+    size_t found = 0;
+    qsort(sorted, set->n, sizeof(*sorted), compare_doubles);
+    for (size_t i = 0; i < set->n; i++) {
+        size_t above = count_until(sorted, set->n, set->ends[i]);
+        ret_nexts[i] = above < set->n ? sorted[above] : NAN;
+        found += above < set->n;
+    }
+    return found;
 }
 
 /* Raise every curve's score to what the forecasts at age exp(x) say of it. */
@@ -339,37 +326,49 @@ static void score_at(const struct curve_set *set, double x, const double *nexts,
             continue;
         struct law others = law;
         law_add(&others, -1, &look, set->ends[i]);
-        law_forecast(&others, set, &look, set->priors[i], set->deviations[i], &forecast);
+        law_forecast(&others, set, &look, &forecast);
         scores[i] = fmax(scores[i], (forecast.mean - nexts[i]) / forecast.deviation);
     }
 }
 
-double curve_set_margin(const struct curve_set *set, double risk)
+double curve_set_least_margin(const struct curve_set *set, double risk)
+{
+    /* Student's quantile, as Wallace (1959) brings it to the normal one. */
+    double nu = fmax((double)set->n - 1, 1);
+    double z = fmax(-normal_quantile(risk / SPANS), 0) * (8 * nu + 3) / (8 * nu + 1);
+    return sqrt(nu * expm1(z * z / nu));
+}
+
+/* The largest score of the curves that ended better than some other; how many those are. */
+static double worst_score(const struct curve_set *set, size_t *ret_n)
 {
     autofree(mem) double *nexts = xcalloc(2 * set->n, sizeof(*nexts));
-    double *scores = nexts + set->n;
-    size_t longest = 0, n = 0;
-    for (size_t i = 0; i < set->n; i++) {
-        nexts[i] = next_best(set, i);
-        n += !isnan(nexts[i]);
+    double *scores = nexts + set->n, worst = 0;
+    size_t longest = 0;
+    *ret_n = find_nexts(set, nexts);
+    for (size_t i = 0; i < set->n; i++)
         if (set->traces[i].n > set->traces[longest].n)
             longest = i;
-    }
     const struct trace *grid = &set->traces[longest];
     double from = log(FIRST * set->horizon), until = log(LAST * set->horizon);
-    size_t stride = grid->n / LOOKS + 1;
-    for (size_t k = 2; k < grid->n; k += stride)
+    for (size_t k = 2; k < grid->n; k += grid->n / LOOKS + 1)
         if (grid->x[k] >= from && grid->x[k] <= until)
             score_at(set, grid->x[k], nexts, scores);
-    double worst = LEAST;
     for (size_t i = 0; i < set->n; i++)
         worst = fmax(worst, scores[i]);
-    return worst * fmax(pow((double)(n + 1) * risk, -1 / TAIL), 1);
+    return worst;
+}
+
+double curve_set_margin(const struct curve_set *set, double risk)
+{
+    size_t n;
+    double worst = set->flat ? 0 : worst_score(set, &n);
+    double beyond = set->flat ? 1 : fmax(pow((double)(n + 1) * risk, -1 / TAIL), 1);
+    return fmax(curve_set_least_margin(set, risk), worst * beyond);
 }
 
 double curve_set_chance(const struct curve_set *set, const struct forecast *forecast, double value)
 {
-    /* Student's t as Wallace (1959) brings it to the normal distribution. */
     double t = (forecast->mean - value) / forecast->deviation, nu = fmax((double)set->n - 1, 1);
     double z = (8 * nu + 1) / (8 * nu + 3) * sqrt(nu * log1p(t * t / nu));
     return normal_cdf(t > 0 ? -z : z);

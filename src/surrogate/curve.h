@@ -20,10 +20,8 @@ struct curve_points {
 /* Curves that have ended, prepared to be learned from. */
 struct curve_set;
 
-/* Copies what it needs. n ≥ 1, each with at least one point. prior_means and _deviations (n): what
- * was expected of the end of each before it began; NaN: nothing; NULL: of none. */
-struct curve_set *curve_set_new(const struct curve_points *ended, const double *prior_means,
-                                const double *prior_deviations, size_t n);
+/* Copies what it needs. n ≥ 1, each with at least one point. */
+struct curve_set *curve_set_new(const struct curve_points *ended, size_t n);
 void curve_set_free(struct curve_set *set);
 DEFINE_AUTOFREE(curve_set);
 
@@ -34,14 +32,16 @@ double curve_set_best(const struct curve_set *set);          /* the lowest of th
 struct forecast {
     double mean, deviation; /* of the end; deviation > 0 */
 };
-/* Of a curve that is still learning. False: too little is known of it or of the others (it has
- * fewer than three points, or all values are equal). */
+/* Of a curve that is still learning. False: there is nothing to say, because it has fewer than
+ * three points, is too young or nearly at its end, or all values of the others are equal. */
 bool curve_set_forecast(const struct curve_set *set, const struct curve_points *mine,
-                        double prior_mean, double prior_deviation, struct forecast *ret);
+                        struct forecast *ret);
 /* How far behind a winner may seem: the number of deviations by which, with chance 1 − risk, the
  * forecasts of the best curve never once say that it ends above the second best. Found by
  * forecasting every ended curve from the others at every age. */
 double curve_set_margin(const struct curve_set *set, double risk);
+/* What it is at least; cheap. */
+double curve_set_least_margin(const struct curve_set *set, double risk);
 /* The chance that the end is below `value`. */
 double curve_set_chance(const struct curve_set *set, const struct forecast *forecast, double value);
 
