@@ -2,7 +2,7 @@
 _hone()
 {
     local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} options= kind=
-    local commands="init check run attach stop resume ls show logs best compare diff rerun export tag note star rm gc doctor help version"
+    local commands="init check run attach stop resume ls show logs best plot importance replay compare diff rerun export import tag note star rm gc doctor help version"
     if [ "$COMP_CWORD" -eq 1 ]; then
         COMPREPLY=($(compgen -W "$commands" -- "$word"))
         return
@@ -13,15 +13,19 @@ _hone()
     run) kind=files options=" --home --json --help --fix --param --set --name --trials --parallel --seed --time --minimize --maximize --detach" ;;
     attach) kind=names options=" --home --json --help" ;;
     stop) kind=names options=" --home --json --help --drain" ;;
-    resume) kind=names options=" --home --json --help --detach" ;;
+    resume) kind=names options=" --home --json --help --detach --trials" ;;
     ls) kind=names options=" --home --json --help --limit --all --state --sort" ;;
     show) kind=names options=" --home --json --help" ;;
     logs) kind=names options=" --home --json --help --follow --attempt --stdout --stderr --tail" ;;
     best) kind=names options=" --home --json --help --number" ;;
+    plot) kind=names options=" --home --json --help --svg --width --height --ascii" ;;
+    importance) kind=names options=" --home --json --help --objective" ;;
+    replay) kind=names options=" --home --json --help --search --stop --seeds" ;;
     compare) kind=names options=" --home --json --help" ;;
     diff) kind=names options=" --home --json --help --all --patch" ;;
     rerun) kind=names options=" --home --json --help" ;;
     export) kind=names options=" --home --json --help --csv --jsonl --metrics --output" ;;
+    import) kind=files options=" --home --json --help --name --study --objective --ignore" ;;
     tag) kind=names options=" --home --json --help --remove" ;;
     note) kind=names options=" --home --json --help --clear" ;;
     star) kind=names options=" --home --json --help --off" ;;

@@ -154,6 +154,16 @@ static bool knowledge(const json_t *event, struct str *to)
     return n > 0;
 }
 
+static bool extended(const json_t *event, struct str *to)
+{
+    str_addf(to, "experiment %lld goes on to %lld trials",
+             (long long)json_get_int(event, "experiment", 0),
+             (long long)json_get_int(event, "trials", 0));
+    if (json_get_int(event, "from", 0))
+        str_addf(to, ", %lld before", (long long)json_get_int(event, "from", 0));
+    return true;
+}
+
 static const struct {
     const char *event;
     bool (*format)(const json_t *event, struct str *to);
@@ -164,6 +174,7 @@ static const struct {
     {"finished", finished},
     {"notice", notice},
     {"knowledge", knowledge},
+    {"extended", extended},
     {"trial_paused", trial_paused},
     {"trial_resumed", trial_paused},
     {"trial_parked", trial_paused},

@@ -682,6 +682,12 @@ TEST(events_are_told_in_a_line)
                 "{\"completed\":9,\"stopped\":2,\"failed\":1},\"best\":{\"trial\":\"3.7\","
                 "\"value\":0.93,\"params\":{}}}",
                 "experiment 3 finished: 9 completed, 2 stopped, 1 failed; best 0.93 in trial 3.7");
+    check_event("{\"event\":\"knowledge\",\"from\":[4],\"results\":[30]}",
+                "learning from 30 results of experiment 4");
+    check_event("{\"event\":\"knowledge\",\"from\":[4,2],\"results\":[30,12]}",
+                "learning from 42 results of experiments 4, 2");
+    check_event("{\"event\":\"extended\",\"experiment\":3,\"from\":4,\"trials\":9}",
+                "experiment 3 goes on to 9 trials, 4 before");
     check_event("{\"event\":\"notice\",\"text\":\"the disk is nearly full\"}",
                 "the disk is nearly full");
     check_event("{\"event\":\"something_new\"}", "");
