@@ -255,6 +255,19 @@ static void take_told(hone_search *s, struct bytes_in *in)
     in->bad |= n != expected;
 }
 
+/* What is in flight comes last: a result of the same setting must not land a repeat of it. */
+static void repeat_history(hone_search *s)
+{
+    vec_foreach (asked, &s->trials)
+        if ((*asked)->state != ASKED_RUNNING)
+            search_asked(s->search, (*asked)->suggestion.x, (*asked)->suggestion.why, true);
+    vec_foreach (asked, &s->told)
+        asked_tell(s, *asked);
+    vec_foreach (asked, &s->trials)
+        if ((*asked)->state == ASKED_RUNNING)
+            search_asked(s->search, (*asked)->suggestion.x, (*asked)->suggestion.why, false);
+}
+
 static int take_all(hone_search *s, struct bytes_in *in, struct err *err)
 {
     size_t n = take_count(in, TRIAL_MIN), n_state;
@@ -269,12 +282,7 @@ static int take_all(hone_search *s, struct bytes_in *in, struct err *err)
     int r = search_load(s->search, state, n_state, err);
     if (r < 0)
         return r;
-    vec_foreach (asked, &s->trials) {
-        const struct suggestion *suggestion = &(*asked)->suggestion;
-        search_asked(s->search, suggestion->x, suggestion->why, (*asked)->state != ASKED_RUNNING);
-    }
-    vec_foreach (asked, &s->told)
-        asked_tell(s, *asked);
+    repeat_history(s);
     return 0;
 }
 
