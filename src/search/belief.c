@@ -62,10 +62,10 @@ const struct model *belief_cost(const struct belief *belief)
 
 bool belief_feasible(const struct search *s, size_t first)
 {
-    const double *excess = s->history.excess.at + first * s->problem.n_constraints;
+    size_t n = s->problem.n_constraints;
 
-    for (size_t i = 0; i < s->problem.n_constraints; i++)
-        if (!(excess[i] <= 0))
+    for (size_t i = 0; i < n; i++)
+        if (!(s->history.excess.at[first * n + i] <= 0))
             return false;
     return true;
 }
