@@ -127,7 +127,7 @@ static char *why_text(const struct run *run, const struct suggestion *suggestion
     return str_take(&json);
 }
 
-static enum why why_of(const struct trial *trial)
+enum why ask_why(const struct trial *trial)
 {
     autofree(json) json_t *json = NULL;
 
@@ -254,7 +254,7 @@ static void keep_best(struct run *run, int64_t said, double mean, double deviati
 static void asked_again(struct run *run, const struct trial *trial, const double *nowhere)
 {
     bool ended = trial_state_ended(trial->state);
-    enum why why = why_of(trial);
+    enum why why = ask_why(trial);
 
     if (!trial->experiment) { /* removed: only its number is taken */
         search_asked(run->search, nowhere, WHY_DRAW, true);

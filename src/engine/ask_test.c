@@ -4,6 +4,7 @@
  * after a restart; what earlier experiments teach; which trial is the best.
  */
 #include "engine/internal.h"
+#include "engine/replay.h"
 #include "engine/scripted.h"
 
 #define SPEC_OF(params, search, more)                                                              \
@@ -321,6 +322,54 @@ TEST(a_finished_experiment_goes_on_with_a_larger_budget)
         point_of(id, number + 1, y);
         assert_memory_not_equal(x, y, sizeof(x));
     }
+    tear_down();
+}
+
+static void check_replays(int64_t id, int64_t n)
+{
+    struct replay_check check;
+    assert_ok(replay_check(t.store, id, &check, &t.err), &t.err);
+    assert_int_equal(check.other, 0);
+    assert_int_equal(check.suggestions, n);
+    assert_int_equal(check.same, n);
+    replay_check_release(&check);
+}
+
+TEST(what_was_suggested_before_and_after_an_extension_comes_again)
+{
+    set_up(2, 0);
+    int64_t id = submit(SPEC_OF(XY, "\"algorithm\":\"bayes\",\"trials\":18", ""));
+    for (int64_t attempt = 1; attempt <= 18; attempt++)
+        finish(attempt, loss_at(id, attempt) + 0.01 * (double)(attempt % 3));
+    assert_ok(extend(id, 6, 0), &t.err);
+    turn();
+    for (int64_t attempt = 19; attempt <= 24; attempt++)
+        finish(attempt, loss_at(id, attempt) + 0.01 * (double)(attempt % 3));
+    assert_true(happened("\"event\":\"extended\",\"experiment\":1,\"from\":18,\"trials\":24"));
+    check_replays(id, 24);
+    tear_down();
+}
+
+TEST(a_setting_that_is_run_again_names_the_first_trial_of_it)
+{
+    int64_t repeats = 0;
+    double x[2], y[2];
+    set_up(1, 0);
+    int64_t id = submit(SPEC_OF(XY, "\"algorithm\":\"bayes\",\"trials\":36", ""));
+    for (int64_t number = 1; number <= 36; number++) /* noise as large as what is left to gain */
+        finish(number, loss_at(id, number) + 0.1 * sin(99.0 * (double)number));
+    for (int64_t number = 1; number <= 36; number++) {
+        int64_t of = trial(id, number)->repeat_of;
+        if (!of)
+            continue;
+        repeats++;
+        assert_int_equal(trial(id, of)->repeat_of, 0);
+        point_of(id, number, x);
+        point_of(id, of, y);
+        assert_memory_equal(x, y, sizeof(x));
+    }
+    assert_in_range(repeats, 1, 36 / 5);
+    check_replays(id, 36);
     tear_down();
 }
 

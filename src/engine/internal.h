@@ -131,6 +131,7 @@ struct run {
     int64_t record;        /* the one with the best value that keeps the constraints; 0: none */
     int64_t best_repeats;  /* how often the best setting was run; 0: not known */
     int64_t budget;        /* trials to make; INT64_MAX: until the space is exhausted */
+    int64_t budget_before; /* it was extended by this engine; 0: it was not */
     int64_t mean_run_us;   /* of completed trials; 0: none yet */
     int64_t since_mono_us; /* experiment.run_us counts up to here */
     int64_t look_us;       /* mono: when the deadline, a wall time, is compared again */
@@ -212,6 +213,8 @@ void ask_tell(struct run *run, struct trial *trial);
 void ask_tell_now(struct run *run, const struct trial *trial);
 /* There is no suggestion: search_ask() or search_prepare() said why. */
 void ask_failed(struct run *run, int r, const struct err *err);
+/* What its numbers say about why it was suggested. */
+enum why ask_why(const struct trial *trial);
 /* Is it better to compute a suggestion again, now that there is one more result, than to take the
  * prepared one? Pure. */
 bool ask_anew(int64_t mean_run_us, int64_t took_us);

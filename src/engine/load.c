@@ -163,6 +163,7 @@ static int extend(struct run *run, const struct extension *extension, struct err
     if (trials <= spec->trials)
         return err_set(err, EINVAL, "experiment %lld has a budget of %lld trials already", id,
                        (long long)spec->trials);
+    run->budget_before = spec->trials;
     spec->trials = trials;
     autorelease(str) struct str json = STR_INIT;
     spec_json(spec, &json);
@@ -354,6 +355,20 @@ int engine_resume(struct engine *engine, struct store *store, int64_t experiment
     return 0;
 }
 
+/* Kept as an event: whoever asks the search again must know what it knew. */
+static void announce_extension(struct run *run, struct now now)
+{
+    autorelease(str) struct str json = STR_INIT;
+    struct json_out out = event_begin(&json, "extended", run, NULL);
+
+    json_put_int(&out, "from", run->budget_before);
+    json_put_int(&out, "trials", run->spec.trials);
+    json_put_int(&out, "made", (int64_t)run->trials.len);
+    json_put_int(&out, "told", run->ask.told);
+    json_end_object(&out);
+    engine_event(run, 0, &json, now);
+}
+
 int engine_extend(struct engine *engine, struct store *store, int64_t experiment,
                   const struct extension *extension, struct now now, struct err *err)
 {
@@ -365,7 +380,9 @@ int engine_extend(struct engine *engine, struct store *store, int64_t experiment
                        (long long)experiment);
     if (r >= 0)
         r = load_run(engine, store, experiment, extension, now, &run, err);
-    if (r >= 0)
-        reopen(run);
-    return r;
+    if (r < 0)
+        return r;
+    reopen(run);
+    announce_extension(run, now);
+    return 0;
 }

@@ -4,7 +4,8 @@
  *
  * Trial k was suggested when the results 1 … seen were told and the trials before it were given
  * out. So: tell up to there, ask, compare; what differs ends it, for from then on the search would
- * know other things than it did.
+ * know other things than it did. Where the experiment was extended, the search is made anew for the
+ * larger budget, as it was then.
  */
 #include "engine/replay.h"
 #include "engine/internal.h"
@@ -14,12 +15,19 @@
 #include <errno.h>
 #include <math.h>
 
+/* After `made` trials and `told` results the budget became `trials`. */
+struct extended {
+    int64_t from, trials, made, told, time_us;
+};
+
 struct replay {
     struct run run;            /* only spec, experiment, trials, knowledge and search are used */
     VEC(struct trial *) order; /* those with a result, as they were told */
     size_t told;
     VEC(struct trial *) voids; /* those that ended without one, as they ended */
     size_t voided;
+    VEC(struct extended) extensions;
+    size_t extended;
 };
 
 /* Trials stand at their numbers; a removed one leaves a gap of experiment 0. */
@@ -66,6 +74,21 @@ static void sort_trials(struct replay *replay)
         qsort(replay->voids.at, replay->voids.len, sizeof(*replay->voids.at), by_ended);
 }
 
+static int note_extension(int64_t id, int64_t time_us, int64_t trial, const char *json, void *arg)
+{
+    struct replay *replay = arg;
+    autofree(json) json_t *event = NULL;
+    (void)id, (void)trial;
+
+    if (!strstr(json, "\"event\":\"extended\"") || json_parse(json, strlen(json), &event, NULL) < 0)
+        return 0;
+    struct extended extended = {json_get_int(event, "from", 0), json_get_int(event, "trials", 0),
+                                json_get_int(event, "made", 0), json_get_int(event, "told", 0),
+                                time_us};
+    vec_push(&replay->extensions, extended);
+    return 0;
+}
+
 static int load(struct replay *replay, struct store *store, int64_t id, struct err *err)
 {
     struct run *run = &replay->run;
@@ -83,6 +106,10 @@ static int load(struct replay *replay, struct store *store, int64_t id, struct e
     r = spec_parse(spec, strlen(spec), "stored spec", "/", NULL, &run->spec, NULL, err);
     if (r >= 0)
         r = knowledge_load(run, store, err);
+    if (r >= 0)
+        r = store_events(store, id, 0, 0, note_extension, replay, err);
+    if (r >= 0 && replay->extensions.len)
+        run->spec.trials = replay->extensions.at[0].from;
     if (r >= 0)
         r = ask_open(run, err);
     if (r >= 0)
@@ -129,13 +156,58 @@ static int ask_one(struct replay *replay, const struct trial *trial)
     return 1;
 }
 
+static bool was_over(const struct trial *trial, const struct extended *then)
+{
+    if (trial->told)
+        return trial->told <= then->told;
+    return trial_state_ended(trial->state) && trial->ended_us <= then->time_us;
+}
+
+/* The search anew, with a larger budget and all that was known then. */
+static int extend(struct replay *replay, const struct extended *to)
+{
+    struct run *run = &replay->run;
+    autofree(mem) double *nowhere = xcalloc(run->spec.space.n + 1, sizeof(*nowhere));
+
+    search_free(TAKE(run->search));
+    run->spec.trials = to->trials;
+    int r = ask_open(run, NULL);
+    for (int64_t i = 0; r >= 0 && i < MIN(to->made, (int64_t)run->trials.len); i++) {
+        const struct trial *trial = &run->trials.at[i];
+        bool gone = !trial->experiment;
+        search_asked(run->search, gone ? nowhere : trial->point, ask_why(trial),
+                     gone || was_over(trial, to));
+    }
+    for (replay->told = 0; r >= 0 && replay->told < replay->order.len &&
+                           replay->order.at[replay->told]->told <= to->told;
+         replay->told++)
+        tell(replay, replay->order.at[replay->told]);
+    while (replay->voided < replay->voids.len &&
+           replay->voids.at[replay->voided]->ended_us <= to->time_us)
+        replay->voided++;
+    return r;
+}
+
+/* 0, or -errno if there is no search to ask any more. */
+static int extend_if_due(struct replay *replay, const struct trial *trial)
+{
+    int r = 0;
+
+    while (r >= 0 && replay->extended < replay->extensions.len &&
+           trial->number > replay->extensions.at[replay->extended].made)
+        r = extend(replay, &replay->extensions.at[replay->extended++]);
+    return r;
+}
+
 static void check_all(struct replay *replay, struct replay_check *ret)
 {
     vec_foreach (trial, &replay->run.trials) {
         ret->suggestions += trial->experiment && trial->why;
         if (ret->other)
             continue;
-        int r = ask_one(replay, trial);
+        int r = extend_if_due(replay, trial);
+        if (r >= 0)
+            r = ask_one(replay, trial);
         ret->same += r > 0;
         if (r < 0)
             ret->other = trial->number;
@@ -153,6 +225,7 @@ static void replay_release(struct replay *replay)
     vec_release(&run->trials);
     vec_release(&replay->order);
     vec_release(&replay->voids);
+    vec_release(&replay->extensions);
     knowledge_release(&run->knowledge);
     spec_release(&run->spec);
     experiment_release(&run->experiment);

@@ -90,7 +90,11 @@ static void run_seed(uint64_t seed)
     rng_init(&rng, seed, 0);
     int64_t trials = 1 + (int64_t)rng_below(&rng, 24);
     double kind = rng_unit(&rng);
-    const char *algorithm = kind < 0.05 ? "bayes" : kind < 0.55 ? "random" : "sobol";
+    const char *algorithm = kind < 0.02   ? "auto"
+                            : kind < 0.04 ? "bayes"
+                            : kind < 0.1  ? "tpe"
+                            : kind < 0.55 ? "random"
+                                          : "sobol";
     autofree(mem) char *spec = xasprintf(
         "{\"name\":\"sim\",\"command\":[\"true\"],\"code\":\"none\","
         "\"params\":{\"x\":{\"min\":0.0,\"max\":1.0},\"n\":[1,2,3]},"
