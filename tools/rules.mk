@@ -97,8 +97,25 @@ bench: $(SETUP)/bench all $(BENCHES) ## measure against goals and peers (BENCH= 
 $(BENCHES): %: %.o $(B)/libhone.a
 	$(CC) $(LDALL) -o $@ $^ $(LIBS)
 
+# Apart, because it takes hours. A program is a file with a main; the others are its parts.
+SEARCH_MAINS := $(shell grep -l '^int main' bench/search/*.c)
+SEARCH_PARTS := $(filter-out $(SEARCH_MAINS),$(wildcard bench/search/*.c))
+SEARCH_BENCH := $(SEARCH_MAINS:%.c=$(B)/%)
+
+bench-search: bench-search-quick ## how good a setting the search finds, beside its peers: two hours
+bench-search-full bench-search-quick: bench-search-%: $(SETUP)/bench all $(SEARCH_BENCH)
+	HONE_BUILD=$(CURDIR)/$(B) bench/search/run $*
+bench-search-full: ## the same with more seeds and the slow peers: a day
+
+$(SEARCH_BENCH): %: %.o $(B)/bench/search/parts.a $(B)/libhone.a
+	$(CC) $(LDALL) -o $@ $^ $(LIBS) -lz
+$(B)/bench/search/parts.a: $(SEARCH_PARTS:%.c=$(B)/%.o)
+	@rm -f $@
+	ar rcs $@ $^
+$(SEARCH_MAINS:%.c=$(B)/%.o) $(SEARCH_PARTS:%.c=$(B)/%.o): | $(SETUP)/bench
+
 # --- checks that need no running
-C_FILES    := $(sort $(wildcard src/*/*.[ch] src/*/*/*.[ch] sdk/c/*.[ch] tests/*.h tests/*/*.[ch] examples/*/*.[ch] bench/*.[ch]))
+C_FILES    := $(sort $(wildcard src/*/*.[ch] src/*/*/*.[ch] sdk/c/*.[ch] tests/*.h tests/*/*.[ch] examples/*/*.[ch] bench/*.[ch] bench/*/*.[ch]))
 LINT_FILES := $(filter %.c,$(filter-out tests/% %_test.c,$(C_FILES)))
 # The keeper makes its system calls by hand; clang's analyser takes what they fill for garbage.
 TIDY_FILES := $(filter-out src/exec/keeper/%,$(LINT_FILES))
@@ -166,5 +183,5 @@ help: ## this list
 	@echo "make             build $(B)/hone"
 	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile tools/rules.mk
 
-.PHONY: examples demo tests test bench sweep san test-peers fuzz-replay fuzz run-fuzzers coverage docs install help format \
+.PHONY: examples demo tests test bench bench-search bench-search-full bench-search-quick sweep san test-peers fuzz-replay fuzz run-fuzzers coverage docs install help format \
         lint lint-format lint-layers lint-cppcheck lint-tidy lint-clang lint-docs $(FUZZERS:%.c=run-%)

@@ -3,28 +3,23 @@
  * tables.c — reading the tables.
  */
 #include "bench/search/tables.h"
-#include "base/err.h"
 #include "base/json.h"
 #include "base/rng.h"
+#include "bench/search/driver.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <zlib.h>
 
 const char *const table_names[] = {
-    "hpobench_australian",     "hpobench_car",             "hpobench_phoneme",    "hpobench_vehicle",
-    "hpolib_naval_propulsion", "hpolib_protein_structure", "nasbench201_cifar10",
+    "hpobench_australian",     "hpobench_car",
+    "hpobench_phoneme",        "hpobench_vehicle",
+    "hpolib_naval_propulsion", "hpolib_protein_structure",
+    "nasbench201_cifar10",
 };
 const size_t n_tables = ARRAY_LEN(table_names);
 
-static void die(const char *what, const char *path)
-{
-    fprintf(stderr, "%s: %s\n", path, what);
-    exit(1);
-}
-
-/* Is `word` the k-th value of the parameter? */
+/* The k of the value that `word` is. */
 static double find_value(const json_t *values, const char *word, const char *path)
 {
     for (size_t k = 0; k < json_array_size(values); k++) {
@@ -34,8 +29,7 @@ static double find_value(const json_t *values, const char *word, const char *pat
                                         1e-9 * fabs(json_number_value(value)))
             return (double)k;
     }
-    die(word, path);
-    return 0;
+    die("%s: no parameter has the value '%s'", path, word);
 }
 
 static struct param read_param(const json_t *json)
@@ -87,13 +81,13 @@ static void summarise(struct table *table)
     }
     qsort(sorted, table->n, sizeof(*sorted), compare);
     table->best = sorted[0];
-    table->median = table->n % 2 ? sorted[table->n / 2]
-                                 : (sorted[table->n / 2 - 1] + sorted[table->n / 2]) / 2;
+    table->median =
+        table->n % 2 ? sorted[table->n / 2] : (sorted[table->n / 2 - 1] + sorted[table->n / 2]) / 2;
 }
 
 static void read_line(struct table *table, const json_t *params, char *line, const char *path)
 {
-    double x[32];
+    double *x = table->points + table->n * table->space.n;
     size_t column = 0, repeat = 0;
     char *rest = line, *word;
 
@@ -102,11 +96,14 @@ static void read_line(struct table *table, const json_t *params, char *line, con
         table->values[table->n * TABLE_REPEATS + k] = NAN;
     while ((word = strsep(&rest, ","))) {
         if (column < table->space.n)
-            x[column] = find_value(json_object_get(json_array_get(params, column), "values"), word, path);
+            x[column] =
+                find_value(json_object_get(json_array_get(params, column), "values"), word, path);
         else if (*word && repeat < TABLE_REPEATS)
             table->values[table->n * TABLE_REPEATS + repeat++] = strtod(word, NULL);
         column++;
     }
+    if (column < table->space.n)
+        die("%s: line %zu is too short", path, table->n + 2);
     table->row_of[code_of(table, x)] = (int32_t)table->n++;
 }
 
@@ -117,12 +114,16 @@ static void read_rows(struct table *table, const json_t *params, const char *pat
     gzFile file = gzopen(path, "rb");
 
     if (!file || !gzgets(file, line, sizeof(line)))
-        die("cannot be read", path);
+        die("%s cannot be read", path);
     table->values = xcalloc(all * TABLE_REPEATS, sizeof(*table->values));
+    table->points = xcalloc(all * table->space.n, sizeof(*table->points));
     table->row_of = xcalloc(all, sizeof(*table->row_of));
     memset(table->row_of, 0xff, all * sizeof(*table->row_of));
-    while (gzgets(file, line, sizeof(line)))
+    while (gzgets(file, line, sizeof(line))) {
+        if (table->n == all)
+            die("%s has more lines than settings", path);
         read_line(table, params, line, path);
+    }
     gzclose(file);
 }
 
@@ -134,7 +135,7 @@ void table_load(struct table *table, const char *folder, const char *name)
     json_t *json = json_load_file(meta, 0, NULL);
 
     if (!json)
-        die("cannot be read", meta);
+        die("%s cannot be read", meta);
     *table = (struct table){.name = xstrdup(name)};
     table->maximize = str_eq(json_string_value(json_object_get(json, "goal")), "maximize");
     const json_t *params = json_object_get(json, "params");
@@ -152,15 +153,21 @@ void table_release(struct table *table)
     space_release(&table->space);
     free(table->name);
     free(table->values);
+    free(table->points);
     free(table->mean);
     free(table->row_of);
+}
+
+const double *table_point(const struct table *table, size_t row)
+{
+    return table->points + row * table->space.n;
 }
 
 size_t table_row(const struct table *table, const double *x)
 {
     int32_t row = table->row_of[code_of(table, x)];
     if (row < 0)
-        die("has a hole", table->name);
+        die("%s has a hole", table->name);
     return (size_t)row;
 }
 
@@ -176,6 +183,24 @@ double table_feedback(const struct table *table, size_t row, uint64_t seed, uint
     if (ret_repeat)
         *ret_repeat = (int)repeat;
     return (table->maximize ? -1 : 1) * values[repeat];
+}
+
+double *table_deal(const struct table *table, uint64_t seed)
+{
+    const size_t width = TABLE_REPEATS * sizeof(double);
+    double *dealt = xmemdup(table->values, table->n * width);
+    double held[TABLE_REPEATS];
+    struct rng rng;
+
+    rng_init(&rng, seed, 0);
+    for (size_t i = table->n; i > 1; i--) {
+        double *a = dealt + (i - 1) * TABLE_REPEATS;
+        double *b = dealt + rng_below(&rng, i) * TABLE_REPEATS;
+        memcpy(held, a, width);
+        memmove(a, b, width);
+        memcpy(b, held, width);
+    }
+    return dealt;
 }
 
 double table_regret(const struct table *table, size_t row)
