@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#define STEP_LEAST 1e-7 /* of the unit cube */
+#define STEP_LEAST 1e-6 /* of the unit cube */
 #define UNEVEN     1e7  /* longest over shortest axis */
 
 static void set_rates(struct cma *c)
