@@ -26,6 +26,7 @@ static void count_given(struct history *history, const double *x, int by)
 
 void history_ask(struct history *history, const double *x)
 {
+    vec_reserve(&history->pending, 1); /* a point of no parameters has an address too */
     for (size_t i = 0; i < history->d; i++)
         vec_push(&history->pending, x[i]);
     history->n_pending++;
@@ -67,6 +68,7 @@ bool history_tell(struct history *history, const double *x, const struct result 
     }
     if (!flew)
         count_given(history, x, 1);
+    vec_reserve(&history->x, 1);
     for (size_t i = 0; i < history->d; i++)
         vec_push(&history->x, x[i]);
     vec_push(&history->kind, (uint8_t)result->kind);
