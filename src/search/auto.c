@@ -9,7 +9,7 @@
 #include <math.h>
 
 #define FOLDS       5
-#define COMPARE_MIN 20  /* results before the models are compared */
+#define COMPARE_MIN 20  /* settings before the models are compared */
 #define COMPARE_MAX 200 /* rows that they are compared on */
 #define BETTER      0.9 /* the forest's error must be below this share */
 #define NEAR_EVERY  8
@@ -67,7 +67,8 @@ static void cross_predict(const struct search *s, const struct data *data, const
         autofree(forest) struct forest *forest = guided_forest(s, data, others, m, rng);
         for (size_t i = fold; i < n; i += FOLDS) {
             double unused;
-            forest_predict(forest, data->features.at + rows[i] * d, 1, &ret[i], &unused);
+            guided_forest_predict(forest, data->encoder, data->features.at + rows[i] * d, 1,
+                                  &ret[i], &unused);
         }
     }
 }
@@ -96,15 +97,17 @@ static bool compare_models(const struct search *s, const struct model *model)
     double predicted[COMPARE_MAX];
     struct data data;
     struct rng rng;
+    bool better = false;
 
     data_init(&data, model->data.encoder, NULL, 0);
-    data_update(&data, s, model->fitted_at);
-    size_t n = data_choose(&data, COMPARE_MAX, rows);
-    double median = median_of(&data, rows, n);
-    double process = process_error(model, &data, rows, n, median);
-    rng_init(&rng, s->problem.seed, model->fitted_at);
-    cross_predict(s, &data, rows, n, &rng, predicted);
-    bool better = error_of(&data, rows, predicted, n, median) < BETTER * process;
+    if (data_update(&data, s, model->fitted_at) && data.rows.len >= COMPARE_MIN) {
+        size_t n = data_choose(&data, COMPARE_MAX, rows);
+        double median = median_of(&data, rows, n);
+        double process = process_error(model, &data, rows, n, median);
+        rng_init(&rng, s->problem.seed, model->fitted_at);
+        cross_predict(s, &data, rows, n, &rng, predicted);
+        better = error_of(&data, rows, predicted, n, median) < BETTER * process;
+    }
     data_release(&data);
     return better;
 }

@@ -64,7 +64,8 @@ static struct data_row *find_row(struct data *data, const double *x, size_t d, s
     uintptr_t index = (uintptr_t)map_find(&data->settings, hash);
 
     if (index) {
-        data->touched = MIN(data->touched, index - 1);
+        data->changed++;
+        data->settled = data->rows.len;
         return &data->rows.at[index - 1];
     }
     vec_push(&data->rows, ((struct data_row){.first = at}));
@@ -85,6 +86,7 @@ static void add_result(struct data *data, const struct search *s, size_t at)
     double n = (double)++row->finite;
     row->mean += (value - row->mean) / n;
     row->deviation = sqrt(pow(row->deviation * (n - 1), 2) + deviation * deviation) / n;
+    data->vague |= row->deviation > 0;
 }
 
 /* The scale of all values by now, and every row on it; failures are as bad as the worst. */

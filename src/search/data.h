@@ -28,7 +28,9 @@ struct data {
     const struct transfer *transfer; /* NULL: none */
     size_t column;
     size_t seen;         /* rows of the history that are in */
-    size_t touched;      /* the lowest row that changed since it was set to rows.len */
+    size_t changed;      /* how often a result came to a row that was there */
+    size_t settled;      /* rows that there were when it last happened */
+    bool vague;          /* some deviation is known: noise moves with the scale */
     struct map settings; /* point_hash → index + 1 */
     VEC(struct data_row) rows;
     VEC(double) features; /* (rows, d) */

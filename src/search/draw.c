@@ -14,6 +14,7 @@
 #include <math.h>
 
 #define TRIES      24
+#define SAME_TRIES 1000  /* in an infinite space: of settings without a free float, in a row */
 #define FREE_TRIES 20000 /* in an infinite space: then the allowed part is too small to be hit */
 
 bool draw_is_fresh(const struct search *s, const double *x)
@@ -41,11 +42,20 @@ static int walk_on(const struct search *s, double *x, struct err *err)
     return refuse(err);
 }
 
+static bool has_free_float(const struct space *space, const double *x)
+{
+    for (size_t i = 0; i < space->n; i++)
+        if (!isnan(x[i]) && isinf(param_size(&space->params[i])))
+            return true;
+    return false;
+}
+
 int draw_fresh(const struct search *s, draw_fn *next, uint64_t *drawn, double *ret_x,
                struct err *err)
 {
     bool finite = !walk_obstacle(s->space);
     autofree(mem) double *spare = NULL;
+    int same = 0;
 
     for (int i = 0; i < (finite ? TRIES : FREE_TRIES); i++) {
         next(s, (*drawn)++, ret_x);
@@ -56,7 +66,8 @@ int draw_fresh(const struct search *s, draw_fn *next, uint64_t *drawn, double *r
             continue;
         if (!spare)
             spare = xmemdup(ret_x, s->space->n * sizeof(*ret_x));
-        if (i >= TRIES) /* only settings without a free float are left to be drawn */
+        same = has_free_float(s->space, ret_x) ? 0 : same + 1;
+        if (same >= SAME_TRIES) /* only settings without a free float are left to be drawn */
             break;
     }
     if (finite)
@@ -103,7 +114,7 @@ int draw_random(const struct search *s, struct rng *rng, bool by_prior, double *
         for (size_t k = 0; k < s->space->n; k++)
             ret_x[k] = draw_param(&s->space->params[k], by_prior, rng);
         space_settle(s->space, ret_x);
-        if (draw_is_fresh(s, ret_x) || (i >= TRIES && space_contains(s->space, ret_x)))
+        if (draw_is_fresh(s, ret_x) || (i >= SAME_TRIES && space_contains(s->space, ret_x)))
             return 0;
     }
     return finite ? walk_on(s, ret_x, err)

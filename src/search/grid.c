@@ -2,18 +2,19 @@
 /*
  * grid.c — every combination, in the order of the file, the last parameter fastest.
  *
- * Its state is one number: how far it walked. Loading walks there again, which takes well under a
- * microsecond a setting.
+ * Its state is the setting where the walk stands. At the end it looks once more for settings that
+ * were given back.
  */
 #include "search/draw.h"
 #include "search/walk.h"
 
 #include <errno.h>
+#include <math.h>
 
 struct grid {
     struct search base;
-    uint64_t walked;
     double *x; /* where the walk stands */
+    bool begun;
 };
 
 static int grid_init(struct search *s, struct err *err)
@@ -26,27 +27,31 @@ static int grid_init(struct search *s, struct err *err)
                        "grid search cannot try every value of parameter '%s'; give it a step or a "
                        "list of values, or take another algorithm",
                        obstacle->name);
-    grid->x = xcalloc(s->space->n, sizeof(*grid->x));
+    grid->x = xcalloc(s->space->n + 1, sizeof(*grid->x));
     return 0;
 }
 
 static bool advance(struct grid *grid)
 {
-    if (grid->walked == 0)
-        walk_first(grid->base.space, grid->x);
-    else if (!walk_next(grid->base.space, grid->x))
-        return false;
-    grid->walked++;
+    if (grid->begun)
+        return walk_next(grid->base.space, grid->x);
+    walk_first(grid->base.space, grid->x);
+    grid->begun = true;
     return true;
 }
 
 static int grid_ask(struct search *s, struct suggestion *ret, struct err *err)
 {
     struct grid *grid = (struct grid *)s;
+    bool again = grid->begun;
 
     do
-        if (!advance(grid))
-            return err_set(err, ENODATA, "every setting was tried");
+        if (!advance(grid)) {
+            if (!again)
+                return err_set(err, ENODATA, "every setting was tried");
+            again = grid->begun = false;
+            advance(grid);
+        }
     while (!draw_is_fresh(s, grid->x));
     for (size_t i = 0; i < s->space->n; i++)
         ret->x[i] = grid->x[i];
@@ -56,21 +61,31 @@ static int grid_ask(struct search *s, struct suggestion *ret, struct err *err)
 
 static void grid_save(const struct search *s, struct str *to)
 {
-    draw_save(((const struct grid *)s)->walked, to);
+    const struct grid *grid = (const struct grid *)s;
+    if (grid->begun)
+        str_add_n(to, (const char *)grid->x, s->space->n * sizeof(*grid->x));
+}
+
+/* Is x a stop of the walk: a setting, though maybe a forbidden one? */
+static bool is_stop(const struct space *space, const double *x)
+{
+    for (size_t i = 0; i < space->n; i++)
+        if (param_active(&space->params[i], x) ? !param_contains(&space->params[i], x[i])
+                                               : !isnan(x[i]))
+            return false;
+    return true;
 }
 
 static int grid_load(struct search *s, const void *bytes, size_t n, struct err *err)
 {
     struct grid *grid = (struct grid *)s;
-    uint64_t walked = 0;
-    int r = draw_load(bytes, n, &walked, err);
+    size_t size = s->space->n * sizeof(*grid->x);
+    autofree(mem) double *x = xmemdup(bytes, n);
 
-    if (r < 0)
-        return r;
-    grid->walked = 0;
-    while (grid->walked < walked)
-        if (!advance(grid))
-            return err_set(err, EINVAL, "the saved state of grid search is past the space's end");
+    if (n != 0 && (n != size || !is_stop(s->space, x)))
+        return err_set(err, EINVAL, "the saved state of grid search is no setting of this space");
+    memcpy(grid->x, x, n);
+    grid->begun = n > 0;
     return 0;
 }
 

@@ -84,19 +84,26 @@ static void forest_features(const struct encoder *encoder, const double *from, d
         to[j] = encoder->category[j] && from[j] < 0 ? NAN : from[j];
 }
 
+void guided_forest_predict(const struct forest *forest, const struct encoder *encoder,
+                           const double *features, size_t n, double *ret_mean,
+                           double *ret_deviation)
+{
+    autofree(mem) double *x = xcalloc(n * encoder->d + 1, sizeof(*x));
+
+    for (size_t i = 0; i < n; i++)
+        forest_features(encoder, features + i * encoder->d, x + i * encoder->d);
+    forest_predict(forest, x, n, ret_mean, ret_deviation);
+}
+
 static void predict_objective(const struct lead *lead, const double *features, size_t n,
                               double *ret_mean, double *ret_deviation)
 {
-    const struct encoder *encoder = &lead->belief->encoder;
+    const struct belief *belief = lead->belief;
 
-    if (!lead->forest) {
-        model_predict(&lead->belief->models[0], features, n, ret_mean, ret_deviation);
-        return;
-    }
-    autofree(mem) double *x = xcalloc(n * encoder->d + 1, sizeof(*x));
-    for (size_t i = 0; i < n; i++)
-        forest_features(encoder, features + i * encoder->d, x + i * encoder->d);
-    forest_predict(lead->forest, x, n, ret_mean, ret_deviation);
+    if (lead->forest)
+        guided_forest_predict(lead->forest, &belief->encoder, features, n, ret_mean, ret_deviation);
+    else
+        model_predict(&belief->models[0], features, n, ret_mean, ret_deviation);
 }
 
 /* ln of the chance that each constraint is kept, and −ln of the cost, added to the score. */

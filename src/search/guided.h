@@ -39,6 +39,10 @@ bool guided_ready(struct search *s);
  * False: there is none. Changes nothing. One objective only; the belief must be ready. */
 bool guided_look(struct search *s, double *ret_mean, double *ret_deviation);
 
+/* The forest's predictions at n points given as features. */
+void guided_forest_predict(const struct forest *forest, const struct encoder *encoder,
+                           const double *features, size_t n, double *ret_mean,
+                           double *ret_deviation);
 /* The forest over the objective's targets as they are. NULL: too little is known. Free it. */
 struct forest *guided_forest(const struct search *s, const struct data *data, const size_t *rows,
                              size_t n, struct rng *rng);

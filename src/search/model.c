@@ -2,8 +2,10 @@
 /*
  * model.c — data becomes Gaussian processes.
  *
- * A new setting extends the factors by a row; a repeat factors anew. Targets move with every
- * result, which costs two triangular solves.
+ * A new setting extends the factors by a row; a fit or a repeat factors anew. Targets move with
+ * every result, which costs two triangular solves.
+ * Invariant: which rows were factored at once and which appended follows from the results alone,
+ * not from when the model was asked; so a search that was interrupted has the same bits.
  */
 #include "search/model.h"
 #include "base/rng.h"
@@ -73,6 +75,7 @@ static void fit(struct model *model, const struct search *s, size_t count)
 
     model->fitted_at = count;
     model->used.len = 0; /* the processes hold other rows now */
+    model->fitted_rows = model->data.rows.len;
     if (count == model->data.seen) {
         fit_to(model, &model->data, s->problem.seed);
         return;
@@ -80,13 +83,17 @@ static void fit(struct model *model, const struct search *s, size_t count)
     data_init(&data, model->data.encoder, model->data.transfer, model->data.column);
     if (data_update(&data, s, count) && data.rows.len >= 2)
         fit_to(model, &data, s->problem.seed);
+    model->fitted_rows = data.rows.len;
     data_release(&data);
 }
 
-static void load_all(struct model *model)
+/* The first n rows; where there are too many, those of all that matter. */
+static void load(struct model *model, size_t n)
 {
     vec_reserve(&model->used, MIN(model->data.rows.len, GP_ROWS) + 1);
     model->used.len = data_choose(&model->data, GP_ROWS, model->used.at);
+    if (model->data.rows.len <= GP_ROWS)
+        model->used.len = n;
     data_load(&model->data, model->gp[0], model->used.at, model->used.len);
     for (size_t k = 1; k < model->members; k++)
         gp_share(model->gp[k], model->gp[0]);
@@ -104,8 +111,6 @@ static void append_new(struct model *model)
     const struct data *data = &model->data;
     autofree(mem) double *y = xcalloc(data->rows.len + 1, sizeof(*y));
 
-    for (size_t k = 0; k < model->members; k++)
-        gp_cut(model->gp[k], model->used.len);
     for (size_t i = model->used.len; i < data->rows.len; i++) {
         vec_push(&model->used, i);
         append(model, data->features.at + i * data->encoder->d, 0, data_noise_scale(data, i),
@@ -121,16 +126,25 @@ bool model_update(struct model *model, const struct search *s)
 {
     struct data *data = &model->data;
 
-    data->touched = data->rows.len;
     if (!data_update(data, s, s->history.n) || data->rows.len < 2)
         return false;
+    for (size_t k = 0; k < model->members && model->used.len; k++)
+        gp_cut(model->gp[k], model->used.len); /* what was imagined */
+    if (model->seen == data->seen)
+        return true;
     size_t count = fit_count(s->history.n);
     if (model->fitted_at != count)
         fit(model, s, count);
-    if (model->used.len == 0 || data->touched < model->used.len || data->rows.len > GP_ROWS)
-        load_all(model);
-    else
+    size_t whole = data->vague || data->rows.len > GP_ROWS ? data->rows.len
+                                                           : MAX(data->settled, model->fitted_rows);
+    if (model->used.len == 0 || model->changed != data->changed || model->factored != whole ||
+        whole == data->rows.len)
+        load(model, whole);
+    if (whole < data->rows.len)
         append_new(model);
+    model->seen = data->seen;
+    model->changed = data->changed;
+    model->factored = whole;
     return true;
 }
 

@@ -19,6 +19,10 @@ struct model {
     size_t members;               /* how many of them count */
     VEC(size_t) used;             /* rows that they see, in their order */
     size_t fitted_at;             /* results that the hyper-parameters were fitted to; 0: never */
+    size_t fitted_rows;           /* settings that they were */
+    size_t seen;                  /* results that the processes know */
+    size_t changed;               /* data.changed when they were factored */
+    size_t factored;              /* rows that were factored at once; the others were appended */
 };
 
 void model_init(struct model *model, const struct encoder *encoder, const struct gp_prior *prior,

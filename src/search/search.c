@@ -214,7 +214,9 @@ void search_save(const struct search *s, struct str *to)
 {
     struct state_head head = {STATE_VERSION, s->problem.seed, s->space->n};
     str_add_n(to, (const char *)&head, sizeof(head));
-    if (s->ops->save)
+    if (s->prepared.x) /* nobody got it yet, and nobody will if this is read again */
+        str_add_n(to, s->before.s, s->before.len);
+    else if (s->ops->save)
         s->ops->save(s, to);
 }
 
