@@ -6,7 +6,8 @@
  * completed, and says by how many deviations a forecast must be behind before it may be believed:
  * so many that the winner of the experiment is stopped, at any of its looks, with at most the
  * chance that the user set. Only one trial wins, so the risk need not be shared out over the
- * trials.
+ * trials. What the search's model expected of a trial is not used: the completed trials come
+ * without it, so its part in a forecast could not be calibrated.
  *
  * With several objectives each is forecast alone, and a trial ends when one completed trial is
  * better in all of them by that much; each shares the risk.

@@ -8,7 +8,7 @@
  * one, with a factor that depends on the shape and on how much of the way is left: 1 − a/horizon
  * for 1/age, the number of doublings left for a logarithm. The factor is learned from the ended
  * curves at the same age, drawn towards the former, and so is the spread around it. A curve that
- * still moves may surprise more: to go on in a straight line in ln(age) is one deviation.
+ * still moves may surprise more: to go on in a straight line in ln(age) is two deviations.
  *
  * Noise is told from shape by second differences: a smooth curve's level is its last value, a
  * noisy one's is the fitted one.
@@ -28,15 +28,17 @@
 #include <float.h>
 #include <math.h>
 
-#define LOOKS  48   /* ages at which the calibration looks, at most */
-#define FIRST  0.1  /* nothing is forecast before this share of the way: curves may start slowly */
-#define LAST   0.9  /* nor after it: there is nothing left to save */
-#define SHRINK 2.0  /* the factor of 1/age counts as so many curves */
-#define SPREAD 0.01 /* no forecast is surer than this share of the spread of the ends */
-#define LEAST  1e-4 /* … nor than this share of the range of all values */
-#define TAIL   2.0  /* index of the Pareto tail */
-#define SPANS  3.0  /* looks that count as independent: about the doublings from FIRST to LAST */
-#define FAR    10.0 /* scaled values are cut off here: a curve that exploded is just bad */
+#define LOOKS   48   /* ages at which the calibration looks, at most */
+#define FIRST   0.1  /* nothing is forecast before this share of the way: curves may start slowly */
+#define LAST    0.9  /* nor after it: there is nothing left to save */
+#define SHRINK  2.0  /* the factor of 1/age counts as so many curves */
+#define OWN     0.5  /* deviations for each fall that a straight line in ln(age) would bring */
+#define SPREAD  0.01 /* no forecast is surer than this share of the spread of the ends */
+#define LEAST   1e-4 /* … nor than this share of the range of all values */
+#define TAIL    2.0  /* index of the Pareto tail */
+#define SPANS   3.0  /* looks that count as independent: about the doublings from FIRST to LAST */
+#define SAMPLES 8    /* points of a curve that tell its units */
+#define FAR     10.0 /* scaled values are cut off here: a curve that exploded is just bad */
 
 enum { SX, SXX, SY, SXY, SYY, SE, SUMS };
 
@@ -172,14 +174,17 @@ static void law_add(struct law *law, double sign, const struct look *look, doubl
     law->dd += sign * d * d;
 }
 
-static void law_init(struct law *law, const struct curve_set *set, double x)
+/* The law at age exp(x); ret_looks (n) are the curves there, with level NaN where there is none. */
+static void law_init(struct law *law, const struct curve_set *set, double x, struct look *ret_looks)
 {
-    struct look look;
     *law = (struct law){.rest = share_left(set, x),
                         .doublings = fmax(log(set->horizon) - x, 0) / M_LN2};
-    for (size_t i = 0; i < set->n; i++)
-        if (trace_look(&set->traces[i], x, &look))
-            law_add(law, 1, &look, set->ends[i]);
+    for (size_t i = 0; i < set->n; i++) {
+        if (trace_look(&set->traces[i], x, &ret_looks[i]))
+            law_add(law, 1, &ret_looks[i], set->ends[i]);
+        else
+            ret_looks[i].level = NAN;
+    }
 }
 
 static void law_forecast(const struct law *law, const struct curve_set *set,
@@ -188,28 +193,32 @@ static void law_forecast(const struct law *law, const struct curve_set *set,
     double n = fmax(law->n, 1), ridge = SHRINK * fmax(law->pp, 0) / n + 1e-12;
     double factor = fmax((law->dp + ridge * law->rest) / (fmax(law->pp, 0) + ridge), 0);
     double rest = law->dd - 2 * factor * law->dp + factor * factor * law->pp;
-    double floor = fmax(SPREAD * set->spread, LEAST), own = look->fall * law->doublings;
+    double floor = fmax(SPREAD * set->spread, LEAST), own = OWN * look->fall * law->doublings;
     double variance = fmax(rest, 0) / fmax(n - 1, 1) + own * own + floor * floor;
     ret->mean = look->level - factor * look->fall;
     ret->deviation = sqrt(variance);
 }
 
 /* Units in which the ended curves differ by about one; what is far above is cut off, so that a
- * curve that exploded does not make all others equal. */
+ * curve that exploded does not make all others equal. A few points of each curve tell enough. */
 static void find_units(struct curve_set *set, const struct curve_points *ended, size_t n)
 {
-    size_t total = 0, k = 0;
-    for (size_t i = 0; i < n; i++)
-        total += ended[i].n;
-    autofree(mem) double *values = xcalloc(total, sizeof(*values));
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < ended[i].n; j++)
-            values[k++] = ended[i].values[j];
-    qsort(values, total, sizeof(*values), compare_doubles);
-    set->low = values[0];
-    set->unit = values[total - 1 - total / 10] / 2 - values[0] / 2;
+    autofree(mem) double *values = xcalloc(n * SAMPLES, sizeof(*values));
+    double low = INFINITY, high = -INFINITY;
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < ended[i].n; j++) {
+            low = fmin(low, ended[i].values[j]);
+            high = fmax(high, ended[i].values[j]);
+        }
+        for (size_t j = 0; j < SAMPLES; j++)
+            values[k++] = ended[i].values[j * (ended[i].n - 1) / (SAMPLES - 1)];
+    }
+    qsort(values, k, sizeof(*values), compare_doubles);
+    set->low = low;
+    set->unit = values[k - 1 - k / 10] / 2 - low / 2;
     if (!(set->unit > 0))
-        set->unit = values[total - 1] / 2 - values[0] / 2;
+        set->unit = high / 2 - low / 2;
     set->flat = !(set->unit > 0);
     if (set->flat)
         set->unit = 1;
@@ -287,12 +296,13 @@ bool curve_set_forecast(const struct curve_set *set, const struct curve_points *
     double age = mine->ages[mine->n - 1];
     if (age < FIRST * set->horizon || age > LAST * set->horizon)
         return false;
+    autofree(mem) struct look *looks = xcalloc(set->n, sizeof(*looks));
     struct trace trace;
     struct look look;
     struct law law;
     trace_init(&trace, set, mine);
     trace_look(&trace, log(age), &look);
-    law_init(&law, set, log(age));
+    law_init(&law, set, log(age), looks);
     law_forecast(&law, set, &look, ret);
     ret->mean = unscaled(set, ret->mean);
     ret->deviation = fmin(ret->deviation * set->unit, DBL_MAX / 4);
@@ -315,18 +325,18 @@ static size_t find_nexts(const struct curve_set *set, double *ret_nexts)
 }
 
 /* Raise every curve's score to what the forecasts at age exp(x) say of it. */
-static void score_at(const struct curve_set *set, double x, const double *nexts, double *scores)
+static void score_at(const struct curve_set *set, double x, const double *nexts, struct look *looks,
+                     double *scores)
 {
     struct law law;
-    law_init(&law, set, x);
+    law_init(&law, set, x, looks);
     for (size_t i = 0; i < set->n; i++) {
-        struct look look;
         struct forecast forecast;
-        if (isnan(nexts[i]) || !trace_look(&set->traces[i], x, &look))
+        if (isnan(nexts[i]) || isnan(looks[i].level))
             continue;
         struct law others = law;
-        law_add(&others, -1, &look, set->ends[i]);
-        law_forecast(&others, set, &look, &forecast);
+        law_add(&others, -1, &looks[i], set->ends[i]);
+        law_forecast(&others, set, &looks[i], &forecast);
         scores[i] = fmax(scores[i], (forecast.mean - nexts[i]) / forecast.deviation);
     }
 }
@@ -343,6 +353,7 @@ double curve_set_least_margin(const struct curve_set *set, double risk)
 static double worst_score(const struct curve_set *set, size_t *ret_n)
 {
     autofree(mem) double *nexts = xcalloc(2 * set->n, sizeof(*nexts));
+    autofree(mem) struct look *looks = xcalloc(set->n, sizeof(*looks));
     double *scores = nexts + set->n, worst = 0;
     size_t longest = 0;
     *ret_n = find_nexts(set, nexts);
@@ -353,7 +364,7 @@ static double worst_score(const struct curve_set *set, size_t *ret_n)
     double from = log(FIRST * set->horizon), until = log(LAST * set->horizon);
     for (size_t k = 2; k < grid->n; k += grid->n / LOOKS + 1)
         if (grid->x[k] >= from && grid->x[k] <= until)
-            score_at(set, grid->x[k], nexts, scores);
+            score_at(set, grid->x[k], nexts, looks, scores);
     for (size_t i = 0; i < set->n; i++)
         worst = fmax(worst, scores[i]);
     return worst;
