@@ -251,17 +251,17 @@ static void keep_best(struct run *run, int64_t said, double mean, double deviati
     run_note_best(run, mean, deviation);
 }
 
-static void asked_again(struct run *run, const struct trial *trial, const double *nowhere)
+/* Those that have ended, or those in flight. A removed one only has its number taken. */
+static void asked_again(struct run *run, bool ended)
 {
-    bool ended = trial_state_ended(trial->state);
-    enum why why = ask_why(trial);
+    autofree(mem) double *nowhere = xcalloc(run->spec.space.n + 1, sizeof(*nowhere));
 
-    if (!trial->experiment) { /* removed: only its number is taken */
-        search_asked(run->search, nowhere, WHY_DRAW, true);
-        return;
+    vec_foreach (trial, &run->trials) {
+        bool gone = !trial->experiment;
+        if ((gone || trial_state_ended(trial->state)) != ended)
+            continue;
+        search_asked(run->search, gone ? nowhere : trial->point, ask_why(trial), ended);
     }
-    search_asked(run->search, trial->point, why, ended);
-    note_kind(run, why);
 }
 
 /* What was saved may be of another algorithm or version, or damaged: the trials tell the rest. */
@@ -279,24 +279,25 @@ static int load_state(struct run *run, struct err *err)
     return ask_open(run, err);
 }
 
+/* What is in flight comes last: a result of the same setting must not land a repeat of it. */
 int ask_load(struct run *run, struct err *err)
 {
     VEC(struct trial *) known = {0};
-    autofree(mem) double *nowhere = xcalloc(run->spec.space.n + 1, sizeof(*nowhere));
     struct experiment before = run->experiment;
     int r = run->search ? load_state(run, err) : 0;
 
     if (r < 0)
         return r;
     vec_foreach (trial, &run->trials) {
-        if (run->search)
-            asked_again(run, trial, nowhere);
+        note_kind(run, ask_why(trial));
         if (trial->experiment && trial_state_ended(trial->state) &&
             result_kind_of(run, trial) != RESULT_VOID)
             vec_push(&known, trial);
     }
     if (known.len)
         qsort(known.at, known.len, sizeof(*known.at), by_told);
+    if (run->search)
+        asked_again(run, true);
     vec_foreach (trial, &known) {
         run->ask.told = (*trial)->told = MAX((*trial)->told, run->ask.told + 1);
         if (run->search)
@@ -305,6 +306,8 @@ int ask_load(struct run *run, struct err *err)
         free(TAKE((*trial)->why)); /* the database keeps them */
         free(TAKE((*trial)->verdict));
     }
+    if (run->search)
+        asked_again(run, false);
     keep_best(run, before.best_trial, before.best_mean, before.best_deviation);
     vec_release(&known);
     return 0;

@@ -350,6 +350,32 @@ TEST(what_was_suggested_before_and_after_an_extension_comes_again)
     tear_down();
 }
 
+/* Two at a time, with noise so that settings are run again, under an engine that dies often. */
+static void check_deaths(int64_t job_us)
+{
+    set_up(2, 0);
+    t.job_us = job_us;
+    int64_t id = submit(SPEC_OF(XY, "\"trials\":40", ""));
+    for (int64_t attempt = 1; attempt <= 40; attempt++) {
+        if (attempt % 7 == 3 || attempt % 10 == 4) {
+            started(attempt);
+            if (attempt < 40)
+                started(attempt + 1);
+            take_over();
+        }
+        finish(attempt, loss_at(id, attempt) + 0.01 * (double)(attempt % 3));
+    }
+    check_replays(id, 40);
+    tear_down();
+}
+
+TEST(whoever_is_the_engine_the_history_can_be_replayed)
+{
+    check_deaths(0);
+    check_deaths(2000);          /* the newest suggestion is waited for */
+    check_deaths(10 * US_PER_S); /* the prepared one is taken */
+}
+
 TEST(a_setting_that_is_run_again_names_the_first_trial_of_it)
 {
     int64_t repeats = 0;

@@ -163,29 +163,40 @@ static bool was_over(const struct trial *trial, const struct extended *then)
     return trial_state_ended(trial->state) && trial->ended_us <= then->time_us;
 }
 
-/* The search anew, with a larger budget and all that was known then. */
-static int extend(struct replay *replay, const struct extended *to)
+/* What had ended by then, or what was in flight. */
+static void asked_until(struct replay *replay, const struct extended *then, bool over)
 {
     struct run *run = &replay->run;
     autofree(mem) double *nowhere = xcalloc(run->spec.space.n + 1, sizeof(*nowhere));
 
+    for (int64_t i = 0; i < MIN(then->made, (int64_t)run->trials.len); i++) {
+        const struct trial *trial = &run->trials.at[i];
+        bool gone = !trial->experiment;
+        if ((gone || was_over(trial, then)) == over)
+            search_asked(run->search, gone ? nowhere : trial->point, ask_why(trial), over);
+    }
+}
+
+/* The search anew, with a larger budget and all that was known then. */
+static int extend(struct replay *replay, const struct extended *to)
+{
+    struct run *run = &replay->run;
+
     search_free(TAKE(run->search));
     run->spec.trials = to->trials;
     int r = ask_open(run, NULL);
-    for (int64_t i = 0; r >= 0 && i < MIN(to->made, (int64_t)run->trials.len); i++) {
-        const struct trial *trial = &run->trials.at[i];
-        bool gone = !trial->experiment;
-        search_asked(run->search, gone ? nowhere : trial->point, ask_why(trial),
-                     gone || was_over(trial, to));
-    }
-    for (replay->told = 0; r >= 0 && replay->told < replay->order.len &&
-                           replay->order.at[replay->told]->told <= to->told;
+    if (r < 0)
+        return r;
+    asked_until(replay, to, true);
+    for (replay->told = 0;
+         replay->told < replay->order.len && replay->order.at[replay->told]->told <= to->told;
          replay->told++)
         tell(replay, replay->order.at[replay->told]);
     while (replay->voided < replay->voids.len &&
            replay->voids.at[replay->voided]->ended_us <= to->time_us)
         replay->voided++;
-    return r;
+    asked_until(replay, to, false);
+    return 0;
 }
 
 /* 0, or -errno if there is no search to ask any more. */
