@@ -16,10 +16,11 @@
     " search: {trials: 30, seed: 3}}"
 
 /* The library's calls under their names. */
-#define CALLS(X)                                                                                   \
-    X(new)                                                                                         \
-    X(free) X(error) X(problem) X(ask) X(add) X(trial) X(count) X(tell) X(report) X(instance)      \
-        X(close) X(stopped) X(fail) X(cancel) X(best) X(front) X(save) X(load)
+/* clang-format off */
+#define CALLS(X) \
+    X(new) X(free) X(error) X(problem) X(ask) X(add) X(trial) X(count) X(tell) X(report) \
+    X(instance) X(close) X(stopped) X(fail) X(cancel) X(best) X(front) X(save) X(load)
+/* clang-format on */
 static struct {
 #define POINTER(name) __typeof__(hone_search_##name) *name;
     CALLS(POINTER)
