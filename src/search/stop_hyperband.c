@@ -33,12 +33,6 @@ static int64_t power(int64_t eta, int64_t s)
     return result;
 }
 
-static int64_t bracket_size(int64_t eta, int64_t s, int64_t most)
-{
-    int64_t n = (most + 1) * power(eta, s);
-    return (n + s) / (s + 1);
-}
-
 /* A step through 0 … n-1 that visits all and lands far from where it was: near n·0.618, with no
  * common divisor. */
 static int64_t stride(int64_t n)
@@ -56,61 +50,80 @@ static int64_t stride(int64_t n)
     return 1;
 }
 
-static int64_t bracket_of(int64_t number, int64_t eta, int64_t most)
+/* How trials are dealt out. */
+struct brackets {
+    int64_t most;                     /* the brackets are 0 … most */
+    int64_t sizes[MOST_BRACKETS + 1]; /* of every `total` trials, so many each */
+    int64_t total, stride;
+    struct ladder ladder; /* of bracket `most` */
+};
+
+/* False while the length of a whole run is unknown. */
+static bool brackets_init(struct brackets *brackets, const struct stop_view *view)
 {
-    int64_t total = 0;
-    for (int64_t s = 0; s <= most; s++)
-        total += bracket_size(eta, s, most);
-    int64_t turn = (int64_t)((__int128)(number % total) * stride(total) % total);
-    int64_t s = most;
-    while (s > 0 && turn >= bracket_size(eta, s, most))
-        turn -= bracket_size(eta, s--, most);
+    *brackets = (struct brackets){.ladder = ladder_of(view, ETA)};
+    struct ladder *ladder = &brackets->ladder;
+    if (ladder->last == INT64_MAX)
+        return false;
+    ladder->last = MIN(ladder->last, LONGEST);
+    brackets->most = most_brackets(ladder);
+    for (int64_t s = 0; s <= brackets->most; s++) {
+        int64_t n = (brackets->most + 1) * power(ladder->eta, s);
+        brackets->sizes[s] = (n + s) / (s + 1);
+        brackets->total += brackets->sizes[s];
+    }
+    brackets->stride = stride(brackets->total);
+    return true;
+}
+
+static int64_t bracket_of(const struct brackets *brackets, int64_t number)
+{
+    int64_t turn =
+        (int64_t)((__int128)(number % brackets->total) * brackets->stride % brackets->total);
+    int64_t s = brackets->most;
+    while (s > 0 && turn >= brackets->sizes[s])
+        turn -= brackets->sizes[s--];
     return s;
 }
 
 static bool in_bracket(const struct ladder *ladder, int64_t number)
 {
-    return bracket_of(number, ladder->eta, ladder->brackets) == ladder->bracket;
+    return bracket_of(ladder->brackets, number) == ladder->bracket;
 }
 
-/* The ladder of bracket s; false while the length of a whole run is unknown. */
-static bool hyperband_ladder(const struct stop_view *view, int64_t s, struct ladder *ret)
+static struct ladder ladder_of_bracket(const struct brackets *brackets, int64_t s)
 {
-    *ret = ladder_of(view, ETA);
-    if (ret->last == INT64_MAX)
-        return false;
-    ret->last = MIN(ret->last, LONGEST);
-    ret->brackets = most_brackets(ret);
-    if (s < 0 || s > ret->brackets)
-        return false;
-    ret->bracket = s;
-    ret->has = in_bracket;
-    ret->first *= power(ret->eta, ret->brackets - s);
-    if (s == 0)
-        ret->first = ret->last;
-    return true;
+    struct ladder ladder = brackets->ladder;
+    ladder.brackets = brackets;
+    ladder.bracket = s;
+    ladder.has = in_bracket;
+    ladder.first = s ? ladder.first * power(ladder.eta, brackets->most - s) : ladder.last;
+    return ladder;
 }
 
 static void hyperband_judge(const struct stop_view *view, size_t mine, struct stop_verdict *ret)
 {
-    struct ladder ladder;
+    struct brackets brackets;
 
     stop_verdict_init(view, mine, ret);
-    if (!hyperband_ladder(view, 0, &ladder))
+    if (!brackets_init(&brackets, view))
         return;
-    int64_t s = bracket_of(view->trials[mine].number, ladder.eta, ladder.brackets);
-    if (hyperband_ladder(view, s, &ladder))
-        ladder_judge(&ladder, view, mine, ret);
+    int64_t s = bracket_of(&brackets, view->trials[mine].number);
+    struct ladder ladder = ladder_of_bracket(&brackets, s);
+    ladder_judge(&ladder, view, mine, ret);
 }
 
 /* The bracket whose candidate has come farthest is served first. */
 static ptrdiff_t hyperband_promote(const struct stop_view *view)
 {
-    struct ladder ladder;
+    struct brackets brackets;
     ptrdiff_t best = -1;
     int64_t farthest = -1;
 
-    for (int64_t s = 0; hyperband_ladder(view, s, &ladder); s++) {
+    if (!brackets_init(&brackets, view))
+        return -1;
+    for (int64_t s = 0; s <= brackets.most; s++) {
+        struct ladder ladder = ladder_of_bracket(&brackets, s);
         int64_t rung;
         ptrdiff_t i = ladder_promote(&ladder, view, &rung);
         if (i >= 0 && rung > farthest) {

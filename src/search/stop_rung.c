@@ -14,6 +14,8 @@
 #include <assert.h>
 #include <math.h>
 
+#define RUNGS 65 /* more than a factor of two each leaves room for */
+
 static int64_t last_step(const struct curve *curve)
 {
     return curve->n ? curve->steps[curve->n - 1] : INT64_MIN;
@@ -72,16 +74,6 @@ static int64_t first_rung(const struct ladder *ladder)
     return ladder->first < ladder->last ? ladder->first : INT64_MAX;
 }
 
-/* The highest rung that the trial has reached; 0: none. */
-static int64_t rung_of(const struct ladder *ladder, const struct stop_trial *trial)
-{
-    int64_t at = 0, step = last_step(&trial->curve);
-    for (int64_t rung = first_rung(ladder); rung != INT64_MAX && rung <= step;
-         rung = next_rung(ladder, rung))
-        at = rung;
-    return at;
-}
-
 /* How many of the rung go on. */
 static size_t share(const struct ladder *ladder, const struct stop_view *view, size_t n)
 {
@@ -133,28 +125,58 @@ void ladder_judge(const struct ladder *ladder, const struct stop_view *view, siz
     }
 }
 
-ptrdiff_t ladder_promote(const struct ladder *ladder, const struct stop_view *view,
-                         int64_t *ret_rung)
+/* The rungs up to the highest that any trial reached, from below, after a 0; how many. */
+static size_t list_rungs(const struct ladder *ladder, const struct stop_view *view,
+                         int64_t ret[RUNGS])
 {
-    ptrdiff_t best = -1;
-    int64_t best_rung = 0;
-    double best_value = 0;
+    int64_t farthest = 0;
+    size_t n = 1;
+    ret[0] = 0;
+    for (size_t i = 0; i < view->n; i++)
+        farthest = MAX(farthest, last_step(&view->trials[i].curve));
+    for (int64_t rung = first_rung(ladder); rung != INT64_MAX && rung <= farthest && n < RUNGS;
+         rung = next_rung(ladder, rung))
+        ret[n++] = rung;
+    return n;
+}
 
+/* The best of the paused at each rung, -1: none waits there. */
+static void find_waiting(const struct ladder *ladder, const struct stop_view *view,
+                         const int64_t *rungs, size_t n, ptrdiff_t *ret)
+{
+    for (size_t k = 0; k < n; k++)
+        ret[k] = -1;
     for (size_t i = 0; i < view->n; i++) {
         const struct stop_trial *trial = &view->trials[i];
         if (trial->state != CURVE_PAUSED || trial->curve.n == 0 || !climbs(ladder, trial))
             continue;
-        int64_t rung = rung_of(ladder, trial);
-        double value = value_at(&trial->curve, rung);
-        bool first = best < 0 || rung > best_rung || (rung == best_rung && value < best_value);
-        if (!first || (rung > 0 && !among_best(ladder, view, i, rung)))
-            continue;
-        best = (ptrdiff_t)i;
-        best_rung = rung;
-        best_value = value;
+        size_t k = n - 1;
+        while (k > 0 && rungs[k] > last_step(&trial->curve))
+            k--;
+        if (ret[k] < 0 ||
+            value_at(&trial->curve, rungs[k]) < value_at(&view->trials[ret[k]].curve, rungs[k]))
+            ret[k] = (ptrdiff_t)i;
     }
-    *ret_rung = best_rung;
-    return best;
+}
+
+ptrdiff_t ladder_promote(const struct ladder *ladder, const struct stop_view *view,
+                         int64_t *ret_rung)
+{
+    int64_t rungs[RUNGS];
+    ptrdiff_t waiting[RUNGS];
+    size_t n = list_rungs(ladder, view, rungs);
+
+    find_waiting(ladder, view, rungs, n, waiting);
+    for (size_t k = n; k-- > 0;) {
+        if (waiting[k] < 0)
+            continue;
+        if (k == 0 || among_best(ladder, view, (size_t)waiting[k], rungs[k])) {
+            *ret_rung = rungs[k];
+            return waiting[k];
+        }
+    }
+    *ret_rung = 0;
+    return -1;
 }
 
 ptrdiff_t ladder_give_up(const struct stop_view *view)

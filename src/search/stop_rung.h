@@ -19,7 +19,8 @@ struct ladder {
     bool end;           /* what is not among the best ends instead of being paused */
     /* Does the trial with that number climb this ladder? NULL: all do. */
     bool (*has)(const struct ladder *ladder, int64_t number);
-    int64_t bracket, brackets; /* for `has` */
+    const struct brackets *brackets; /* for `has` */
+    int64_t bracket;
 };
 
 /* The settings with their defaults: eta as given, the first rung at the first step that any trial
