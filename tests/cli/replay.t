@@ -43,7 +43,7 @@ hone replay: --seeds wants a whole number from 1 to 1000, not '0'
 | import sys
 | x = float(sys.argv[1])
 | for step in range(10): print(f"step {step} loss={x * x + 1 / (step + 1)}")
-$ hone run --name curves --trials 12 --parallel 1 --minimize loss --param x=-2..2 --set search.seed=1 --set search.algorithm=random --set search.stop=none -- python3 curves.py {x} > out; hone replay curves --search random --stop none,median --seeds 2
+$ hone run --name curves --trials 12 --parallel 1 --minimize loss --param x=-2..2 --set search.seed=1 --set search.algorithm=random --set search.stop=none --set knowledge=off -- python3 curves.py {x} > out; hone replay curves --search random --stop none,median --seeds 2
 search       stop    trials to best  steps  stopped  best at 25%       50%      100%
 as recorded                       8     80        0     0.655704  0.556577  0.125848
 random       none                 8     80        0     0.392583   0.34302  0.125848
