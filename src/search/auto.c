@@ -13,6 +13,8 @@
 #define COMPARE_MAX 200 /* rows that they are compared on */
 #define BETTER      0.9 /* the forest's error must be below this share */
 #define NEAR_EVERY  8
+#define NEAR_FROM   20 /* before, the best is too uncertain: measured, it costs more than it brings \
+                        */
 
 static bool mostly_conditional(const struct space *space)
 {
@@ -100,11 +102,11 @@ static bool compare_models(const struct search *s, const struct model *model)
     bool better = false;
 
     data_init(&data, model->data.encoder, NULL, 0);
-    if (data_update(&data, s, model->fitted_at) && data.rows.len >= COMPARE_MIN) {
+    if (data_update(&data, s, model->fitted.count) && data.rows.len >= COMPARE_MIN) {
         size_t n = data_choose(&data, COMPARE_MAX, rows);
         double median = median_of(&data, rows, n);
         double process = process_error(model, &data, rows, n, median);
-        rng_init(&rng, s->problem.seed, model->fitted_at);
+        rng_init(&rng, s->problem.seed, model->fitted.count);
         cross_predict(s, &data, rows, n, &rng, predicted);
         better = error_of(&data, rows, predicted, n, median) < BETTER * process;
     }
@@ -120,10 +122,10 @@ static bool forest_is_better(struct search *s)
 
     if (mostly_conditional(s->space))
         return true;
-    if (!belief || !ready || belief->transfer || belief->models[0].fitted_at < COMPARE_MIN)
+    if (!belief || !ready || belief->transfer || belief->models[0].fitted.count < COMPARE_MIN)
         return false;
-    if (guided->compared_at != belief->models[0].fitted_at) {
-        guided->compared_at = belief->models[0].fitted_at;
+    if (guided->compared_at != belief->models[0].fitted.count) {
+        guided->compared_at = belief->models[0].fitted.count;
         guided->forest = compare_models(s, &belief->models[0]);
     }
     return guided->forest;
@@ -132,7 +134,7 @@ static bool forest_is_better(struct search *s)
 static int auto_ask(struct search *s, struct suggestion *ret, struct err *err)
 {
     bool forest = s->problem.n_objectives == 1 && guided_ready(s) && forest_is_better(s);
-    bool near = s->asks % NEAR_EVERY == NEAR_EVERY - 1;
+    bool near = s->asks >= NEAR_FROM && s->asks % NEAR_EVERY == NEAR_EVERY - 1;
 
     return guided_ask(s, forest ? GUIDE_FOREST : GUIDE_BAYES, near, ret, err);
 }

@@ -8,21 +8,16 @@
  * not from when the model was asked; so a search that was interrupted has the same bits.
  */
 #include "search/model.h"
-#include "base/rng.h"
 #include "search/transfer.h"
 
 #include <math.h>
 
-#define FIT_ROWS    300  /* hyper-parameters are fitted to at most so many rows */
-#define FIT_STEPS   30   /* iterations of a fit */
-#define GP_ROWS     1000 /* a process holds at most so many */
-#define SAMPLE_ROWS 60   /* up to so many rows hyper-parameters are drawn too */
-#define SWEEPS      3    /* between two draws */
+#define GP_ROWS 1000 /* a process holds at most so many */
 
 void model_init(struct model *model, const struct encoder *encoder, const struct gp_prior *prior,
                 const struct transfer *transfer, size_t column)
 {
-    *model = (struct model){.members = 1};
+    *model = (struct model){.prior = *prior};
     data_init(&model->data, encoder, transfer, column);
     for (size_t k = 0; k < MODEL_MEMBERS; k++)
         model->gp[k] = gp_new(encoder->d, encoder->category, prior);
@@ -30,61 +25,24 @@ void model_init(struct model *model, const struct encoder *encoder, const struct
 
 void model_release(struct model *model)
 {
+    refit_free(model->refit);
+    fitted_release(&model->fitted);
     data_release(&model->data);
     vec_release(&model->used);
     for (size_t k = 0; k < MODEL_MEMBERS; k++)
         gp_free(model->gp[k]);
 }
 
-/* The newest count of results, up to n, at which hyper-parameters are fitted: each up to 24, then
- * when there is a twelfth more. */
-static size_t fit_count(size_t n)
-{
-    size_t count = MIN(n, (size_t)24);
-    while (count >= 24 && count + count / 12 <= n)
-        count += count / 12;
-    return count;
-}
-
-/* The first member has the likeliest hyper-parameters; each other goes on from the one before it.
- */
-static void fit_to(struct model *model, const struct data *data, uint64_t seed)
-{
-    size_t max = MIN(data->rows.len, FIT_ROWS);
-    autofree(mem) size_t *rows = xcalloc(max + 1, sizeof(*rows));
-    autofree(mem) double *theta = xcalloc(gp_parameters(model->gp[0]), sizeof(*theta));
-    size_t n = data_choose(data, max, rows);
-    struct rng rng;
-
-    gp_reset(model->gp[0]);
-    data_load(data, model->gp[0], rows, n);
-    gp_fit(model->gp[0], FIT_STEPS);
-    model->members = n <= SAMPLE_ROWS ? MODEL_MEMBERS : 1;
-    rng_init(&rng, seed, data->seen);
-    for (size_t k = 1; k < model->members; k++) {
-        gp_get(model->gp[k - 1], theta);
-        gp_put(model->gp[k], theta);
-        gp_share(model->gp[k], model->gp[0]);
-        gp_sample(model->gp[k], SWEEPS, &rng);
-    }
-}
-
+/* Bring the hyper-parameters into force that belong to `count` results. */
 static void fit(struct model *model, const struct search *s, size_t count)
 {
-    struct data data;
-
-    model->fitted_at = count;
-    model->used.len = 0; /* the processes hold other rows now */
-    model->fitted_rows = model->data.rows.len;
-    if (count == model->data.seen) {
-        fit_to(model, &model->data, s->problem.seed);
-        return;
-    }
-    data_init(&data, model->data.encoder, model->data.transfer, model->data.column);
-    if (data_update(&data, s, count) && data.rows.len >= 2)
-        fit_to(model, &data, s->problem.seed);
-    model->fitted_rows = data.rows.len;
-    data_release(&data);
+    if (!refit_take(&model->refit, count, &model->fitted))
+        refit_run(&model->data, s, &model->prior, count, &model->fitted);
+    size_t parameters = gp_parameters(model->gp[0]);
+    for (size_t k = 0; k < model->fitted.members; k++)
+        gp_put(model->gp[k], model->fitted.theta + k * parameters);
+    model->fitted.members = MAX(model->fitted.members, (size_t)1);
+    model->used.len = 0; /* the processes are to be factored anew */
 }
 
 /* The first n rows; where there are too many, those of all that matter. */
@@ -95,14 +53,14 @@ static void load(struct model *model, size_t n)
     if (model->data.rows.len <= GP_ROWS)
         model->used.len = n;
     data_load(&model->data, model->gp[0], model->used.at, model->used.len);
-    for (size_t k = 1; k < model->members; k++)
+    for (size_t k = 1; k < model->fitted.members; k++)
         gp_share(model->gp[k], model->gp[0]);
 }
 
 static void append(struct model *model, const double *features, double y, double scale,
                    double extra)
 {
-    for (size_t k = 0; k < model->members; k++)
+    for (size_t k = 0; k < model->fitted.members; k++)
         gp_append(model->gp[k], features, y, scale, extra);
 }
 
@@ -118,7 +76,7 @@ static void append_new(struct model *model)
     }
     for (size_t i = 0; i < data->rows.len; i++)
         y[i] = data->target.at[i];
-    for (size_t k = 0; k < model->members; k++)
+    for (size_t k = 0; k < model->fitted.members; k++)
         gp_values(model->gp[k], y);
 }
 
@@ -128,15 +86,16 @@ bool model_update(struct model *model, const struct search *s)
 
     if (!data_update(data, s, s->history.n) || data->rows.len < 2)
         return false;
-    for (size_t k = 0; k < model->members && model->used.len; k++)
+    for (size_t k = 0; k < model->fitted.members && model->used.len; k++)
         gp_cut(model->gp[k], model->used.len); /* what was imagined */
     if (model->seen == data->seen)
         return true;
-    size_t count = fit_count(s->history.n);
-    if (model->fitted_at != count)
+    size_t count = refit_count(s->history.n);
+    if (model->fitted.count != count)
         fit(model, s, count);
+    refit_begin(&model->refit, data, s, &model->prior);
     size_t whole = data->vague || data->rows.len > GP_ROWS ? data->rows.len
-                                                           : MAX(data->settled, model->fitted_rows);
+                                                           : MAX(data->settled, model->fitted.rows);
     if (model->used.len == 0 || model->changed != data->changed || model->factored != whole ||
         whole == data->rows.len)
         load(model, whole);
@@ -181,11 +140,11 @@ static void add_known(const struct model *model, const double *features, size_t 
 void model_predict(const struct model *model, const double *features, size_t m, double *ret_mean,
                    double *ret_deviation)
 {
-    double share = 1 / (double)model->members;
+    double share = 1 / (double)model->fitted.members;
     autofree(mem) double *block = xcalloc(4 * m + 1, sizeof(*block));
     double *mean = block, *deviation = mean + m, *sum = deviation + m, *square = sum + m;
 
-    for (size_t k = 0; k < model->members; k++) {
+    for (size_t k = 0; k < model->fitted.members; k++) {
         gp_predict(model->gp[k], features, m, mean, ret_deviation ? deviation : NULL);
         for (size_t i = 0; i < m; i++) {
             sum[i] += share * mean[i];
@@ -204,13 +163,13 @@ void model_gradient(const struct model *model, const double *features, double *r
                     double *ret_deviation, double *ret_mean_slope, double *ret_deviation_slope)
 {
     size_t d = model->data.encoder->d;
-    double share = 1 / (double)model->members, square = 0;
+    double share = 1 / (double)model->fitted.members, square = 0;
     autofree(mem) double *block = xcalloc(3 * d + 1, sizeof(*block));
     double *by_mean = block, *by_deviation = by_mean + d, *by_square = by_deviation + d;
 
     *ret_mean = 0;
     memset(ret_mean_slope, 0, d * sizeof(*ret_mean_slope));
-    for (size_t k = 0; k < model->members; k++) {
+    for (size_t k = 0; k < model->fitted.members; k++) {
         double mean, deviation;
         gp_gradient(model->gp[k], features, &mean, &deviation, by_mean, by_deviation);
         *ret_mean += share * mean;

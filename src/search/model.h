@@ -9,27 +9,25 @@
 #ifndef HONE_SEARCH_MODEL_H
 #define HONE_SEARCH_MODEL_H
 
-#include "search/data.h"
-
-#define MODEL_MEMBERS 4
+#include "search/refit.h"
 
 struct model {
     struct data data;
     struct gp *gp[MODEL_MEMBERS]; /* over the rows in `used`, then what is in flight */
-    size_t members;               /* how many of them count */
-    VEC(size_t) used;             /* rows that they see, in their order */
-    size_t fitted_at;             /* results that the hyper-parameters were fitted to; 0: never */
-    size_t fitted_rows;           /* settings that they were */
-    size_t seen;                  /* results that the processes know */
-    size_t changed;               /* data.changed when they were factored */
-    size_t factored;              /* rows that were factored at once; the others were appended */
+    struct gp_prior prior;
+    struct fitted fitted; /* the hyper-parameters in force; fitted.members of them count */
+    struct refit *refit;  /* those that come next; NULL: none under way */
+    VEC(size_t) used;     /* rows that they see, in their order */
+    size_t seen;          /* results that the processes know */
+    size_t changed;       /* data.changed when they were factored */
+    size_t factored;      /* rows that were factored at once; the others were appended */
 };
 
 void model_init(struct model *model, const struct encoder *encoder, const struct gp_prior *prior,
                 const struct transfer *transfer, size_t column);
 void model_release(struct model *model);
-/* Take in what was told since. Hyper-parameters are fitted at fixed counts of results, to those
- * results alone, so they do not depend on when this is called. False: too little is known (fewer
+/* Take in what was told since. Hyper-parameters follow from the results alone (refit.h), not from
+ * when this is called. False: too little is known (fewer
  * than two settings, or no value). */
 bool model_update(struct model *model, const struct search *s);
 /* What is in flight counts as if it had come out as expected; until the next update. */
