@@ -151,8 +151,8 @@ static int64_t find_point(const struct run *run, const double *x)
 
 static void note_kind(struct run *run, enum why why)
 {
-    run->ask.ahead = run->knowledge.tasks.len > 0 || rests_on_results(why);
     run->ask.searched = run->ask.searched || rests_on_results(why);
+    run->ask.ahead = run->ask.ahead || run->ask.searched;
 }
 
 static void note_kernel(struct run *run, const struct suggestion *suggestion)
