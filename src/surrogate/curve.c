@@ -8,7 +8,8 @@
  * one, with a factor that depends on the shape and on how much of the way is left: 1 − a/horizon
  * for 1/age, the number of doublings left for a logarithm. The factor is learned from the ended
  * curves at the same age, drawn towards the former, and so is the spread around it. A curve that
- * still moves may surprise more: to go on in a straight line in ln(age) is two deviations.
+ * still moves may surprise more: to go on in a straight line in ln(age), or to gather way as it did
+ * until now, is two deviations.
  *
  * Noise is told from shape by second differences: a smooth curve's level is its last value, a
  * noisy one's is the fitted one.
@@ -32,7 +33,8 @@
 #define FIRST   0.1  /* nothing is forecast before this share of the way: curves may start slowly */
 #define LAST    0.9  /* nor after it: there is nothing left to save */
 #define SHRINK  2.0  /* the factor of 1/age counts as so many curves */
-#define OWN     0.5  /* deviations for each fall that a straight line in ln(age) would bring */
+#define OWN     0.5  /* deviations for what an optimist would say */
+#define GROWTH  2.0  /* who falls more with each doubling does so in a straight line at most */
 #define SPREAD  0.01 /* no forecast is surer than this share of the spread of the ends */
 #define LEAST   1e-4 /* … nor than this share of the range of all values */
 #define TAIL    2.0  /* index of the Pareto tail */
@@ -49,7 +51,9 @@ struct trace { /* a curve with its sums from the start */
 };
 
 struct look {
-    double level, fall;
+    double level;
+    double fall;   /* while its age doubled */
+    double growth; /* of the fall from doubling to doubling, from 1 to GROWTH */
 };
 
 struct law { /* sums over the ended curves at one age: d is the fall that was still to come */
@@ -135,8 +139,8 @@ static size_t count_until(const double *rising, size_t n, double x)
     return low;
 }
 
-/* What the points up to ln(age) = x show; false if there is none. */
-static bool trace_look(const struct trace *trace, double x, struct look *ret)
+/* Level and fall as the points up to ln(age) = x show them; false if there is none. */
+static bool trace_fit(const struct trace *trace, double x, struct look *ret)
 {
     size_t end = count_until(trace->x, trace->n, x + 1e-9);
     if (end == 0)
@@ -157,6 +161,17 @@ static bool trace_look(const struct trace *trace, double x, struct look *ret)
     double y = trace->y[end - 1];
     ret->level = y + weight * (my + slope * (last - mx) - y);
     ret->fall = -slope * M_LN2;
+    return true;
+}
+
+static bool trace_look(const struct trace *trace, double x, struct look *ret)
+{
+    struct look before;
+    if (!trace_fit(trace, x, ret))
+        return false;
+    ret->growth = 1;
+    if (ret->fall > 0 && trace_fit(trace, x - M_LN2, &before))
+        ret->growth = before.fall > 0 ? fmax(fmin(ret->fall / before.fall, GROWTH), 1) : GROWTH;
     return true;
 }
 
@@ -187,13 +202,20 @@ static void law_init(struct law *law, const struct curve_set *set, double x, str
     }
 }
 
+/* The sum of the falls to come if each is `growth` times the one before. */
+static double optimism(const struct look *look, double doublings)
+{
+    double g = look->growth;
+    return look->fall * (g > 1.001 ? g * (pow(g, doublings) - 1) / (g - 1) : doublings);
+}
+
 static void law_forecast(const struct law *law, const struct curve_set *set,
                          const struct look *look, struct forecast *ret)
 {
     double n = fmax(law->n, 1), ridge = SHRINK * fmax(law->pp, 0) / n + 1e-12;
     double factor = fmax((law->dp + ridge * law->rest) / (fmax(law->pp, 0) + ridge), 0);
     double rest = law->dd - 2 * factor * law->dp + factor * factor * law->pp;
-    double floor = fmax(SPREAD * set->spread, LEAST), own = OWN * look->fall * law->doublings;
+    double floor = fmax(SPREAD * set->spread, LEAST), own = OWN * optimism(look, law->doublings);
     double variance = fmax(rest, 0) / fmax(n - 1, 1) + own * own + floor * floor;
     ret->mean = look->level - factor * look->fall;
     ret->deviation = sqrt(variance);
