@@ -49,6 +49,25 @@ static bool ask_try(struct search *s, struct suggestion *ret)
     return false;
 }
 
+/* Is x this setting, filled in? */
+static bool fills(const struct search *s, const double *given, const double *x)
+{
+    for (size_t k = 0; k < s->space->n; k++)
+        if (!isinf(given[k]) && !isnan(x[k]) && given[k] != x[k])
+            return false;
+    return true;
+}
+
+/* Of those that were left out on the way only the order tells. */
+void first_tried(struct search *s, const double *x)
+{
+    size_t n = s->problem.n_tries, k = s->tries_used;
+
+    while (k < n && !fills(s, s->problem.tries[k], x))
+        k++;
+    s->tries_used = MIN(k < n ? k + 1 : s->tries_used + 1, n);
+}
+
 static bool ask_known(struct search *s, struct suggestion *ret)
 {
     bool ready;
@@ -68,9 +87,9 @@ static bool repeats_allowed(const struct search *s)
 {
     double trials = (double)s->problem.trials;
 
-    return s->problem.repeats && s->problem.n_objectives == 1 && trials >= REPEAT_BUDGET &&
-           (double)s->asks >= ceil(REPEAT_BEGIN * trials) && (double)s->asks < trials &&
-           (double)s->repeats_used < floor(REPEAT_SHARE * trials);
+    return s->problem.repeats && !s->ops->blind && s->problem.n_objectives == 1 &&
+           trials >= REPEAT_BUDGET && (double)s->asks >= ceil(REPEAT_BEGIN * trials) &&
+           (double)s->asks < trials && (double)s->repeats_used < floor(REPEAT_SHARE * trials);
 }
 
 static bool in_flight(const struct search *s, const double *x)

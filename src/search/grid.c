@@ -31,28 +31,19 @@ static int grid_init(struct search *s, struct err *err)
     return 0;
 }
 
-static bool advance(struct grid *grid)
-{
-    if (grid->begun)
-        return walk_next(grid->base.space, grid->x);
-    walk_first(grid->base.space, grid->x);
-    grid->begun = true;
-    return true;
-}
-
 static int grid_ask(struct search *s, struct suggestion *ret, struct err *err)
 {
     struct grid *grid = (struct grid *)s;
-    bool again = grid->begun;
+    bool begun = grid->begun;
 
-    do
-        if (!advance(grid)) {
-            if (!again)
-                return err_set(err, ENODATA, "every setting was tried");
-            again = grid->begun = false;
-            advance(grid);
-        }
-    while (!draw_is_fresh(s, grid->x));
+    if (!begun)
+        walk_first(s->space, grid->x);
+    grid->begun = true;
+    if (begun || !draw_is_fresh(s, grid->x)) {
+        int r = draw_walk(s, begun, grid->x, err);
+        if (r < 0)
+            return r;
+    }
     for (size_t i = 0; i < s->space->n; i++)
         ret->x[i] = grid->x[i];
     ret->why = WHY_WALK;
@@ -104,4 +95,5 @@ const struct search_ops search_grid = {
     .load = grid_load,
     .release = grid_release,
     .several = true,
+    .blind = true,
 };

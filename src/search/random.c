@@ -18,4 +18,5 @@ const struct search_ops search_random = {
     .size = sizeof(struct search),
     .ask = random_ask,
     .several = true,
+    .blind = true,
 };

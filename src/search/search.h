@@ -127,6 +127,7 @@ struct search_ops {
     search_load_fn *load;
     void (*release)(struct search *s); /* optional */
     bool several;                      /* it searches several objectives by itself */
+    bool blind;                        /* it looks at no results: nor does it repeat any */
 };
 
 struct belief;

@@ -52,4 +52,5 @@ const struct search_ops search_sobol = {
     .load = sobol_load,
     .release = sobol_release,
     .several = true,
+    .blind = true,
 };
