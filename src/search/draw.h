@@ -18,6 +18,9 @@ typedef void draw_fn(const struct search *s, uint64_t number, double *ret_x);
  * a last resort. */
 int draw_fresh(const struct search *s, draw_fn *next, uint64_t *drawn, double *ret_x,
                struct err *err);
+/* Walk on from x (a stop of the walk) to the first fresh setting; round the end if `again`.
+ * -ENODATA at the end, or when millions of steps found none. */
+int draw_walk(const struct search *s, bool again, double *x, struct err *err);
 /* A fresh setting, uniformly at random (or by the parameters' priors with `by_prior`); for
  * algorithms that have run out of better ideas. */
 int draw_random(const struct search *s, struct rng *rng, bool by_prior, double *ret_x,

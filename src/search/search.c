@@ -130,10 +130,11 @@ static int compute(struct search *s, struct suggestion *ret, struct err *err)
     return r;
 }
 
-static void count_ask(struct search *s, enum why why)
+static void count_ask(struct search *s, const double *x, enum why why)
 {
     s->asks++;
-    s->tries_used += why == WHY_TRY;
+    if (why == WHY_TRY)
+        first_tried(s, x);
     s->repeats_used += why == WHY_REPEAT;
 }
 
@@ -152,7 +153,7 @@ int search_ask(struct search *s, struct suggestion *ret, struct err *err)
     }
     if (r < 0)
         return r;
-    count_ask(s, ret->why);
+    count_ask(s, x, ret->why);
     history_ask(&s->history, x);
     return 0;
 }
@@ -183,7 +184,7 @@ void search_forget(struct search *s)
 
 void search_asked(struct search *s, const double *x, enum why why, bool told)
 {
-    count_ask(s, why);
+    count_ask(s, x, why);
     if (!told && space_contains(s->space, x))
         history_ask(&s->history, x);
 }

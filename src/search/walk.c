@@ -27,9 +27,10 @@ void walk_first(const struct space *space, double *ret_x)
     reset_from(space, 0, ret_x);
 }
 
-bool walk_next(const struct space *space, double *x)
+/* Turn the last of the first n wheels that can turn. */
+static bool turn(const struct space *space, size_t n, double *x)
 {
-    for (size_t i = space->n; i-- > 0;) {
+    for (size_t i = n; i-- > 0;) {
         const struct param *param = &space->params[i];
         double k = isnan(x[i]) ? INFINITY : param_index(param, x[i]) + 1;
         if (k >= param_size(param))
@@ -39,4 +40,24 @@ bool walk_next(const struct space *space, double *x)
         return true;
     }
     return false;
+}
+
+bool walk_next(const struct space *space, double *x)
+{
+    return turn(space, space->n, x);
+}
+
+bool walk_past(const struct space *space, double *x)
+{
+    size_t wheels = space->n;
+
+    for (size_t i = 0; i < space->n_forbids; i++) {
+        const struct forbid *forbid = &space->forbids[i];
+        size_t last = 0;
+        for (size_t k = 0; k < forbid->n; k++)
+            last = MAX(last, forbid->clauses[k].param);
+        if (last + 1 < wheels && forbid_holds(forbid, x))
+            wheels = last + 1;
+    }
+    return turn(space, wheels, x);
 }

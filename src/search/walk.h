@@ -14,5 +14,8 @@ const struct param *walk_obstacle(const struct space *space);
 void walk_first(const struct space *space, double *ret_x);
 /* The setting after x; false at the end, with x unchanged. */
 bool walk_next(const struct space *space, double *x);
+/* The same, but where x is forbidden, past those after it that are forbidden for the same reason:
+ * a combination of early parameters is passed in one step. */
+bool walk_past(const struct space *space, double *x);
 
 #endif
