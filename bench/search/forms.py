@@ -1,14 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""bbob.c and multi.c for Python: the same compiled functions that our own searchers are run on."""
+"""bbob.c, multi.c and nested.c for Python: the same compiled functions that our own searchers are run on."""
 import ctypes
+import math
 import os
 import pathlib
 import subprocess
-from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint, c_void_p
 
 HERE = pathlib.Path(__file__).resolve().parent
-SOURCES = ["bbob.c", "bbob_parts.c", "bbob_functions.c", "multi.c"]
+SOURCES = ["bbob.c", "bbob_parts.c", "bbob_functions.c", "multi.c", "nested.c"]
 FLAGS = ["-std=gnu17", "-D_GNU_SOURCE", "-O2", "-ffp-contract=off", "-shared", "-fPIC"]
+NESTED_FLOAT, NESTED_INT, NESTED_CHOICE = range(3)
+
+
+class NestedParam(ctypes.Structure):
+    """struct nested_param in nested.h"""
+    _fields_ = [("name", c_char_p), ("kind", c_int), ("log", c_int), ("low", c_double),
+                ("high", c_double), ("parent", c_int), ("values", c_uint), ("partner", c_int),
+                ("weight", c_double)]
+
+
 SIGNATURES = {
     "bbob_new": (c_void_p, c_int, c_size_t, c_int),
     "bbob_free": (None, c_void_p),
@@ -23,6 +34,11 @@ SIGNATURES = {
     "multi_reference": (None, c_void_p, c_size_t, POINTER(c_double)),
     "multi_best_volume": (c_double, c_void_p, c_size_t),
     "multi_volume": (c_double, POINTER(c_double), c_size_t, c_size_t, POINTER(c_double)),
+    "nested_count": (c_size_t,),
+    "nested_at": (POINTER(NestedParam), c_size_t),
+    "nested_active": (c_int, c_size_t, POINTER(c_double)),
+    "nested_value": (c_double, c_int, POINTER(c_double)),
+    "nested_optimum": (None, c_int, POINTER(c_double)),
 }
 
 
@@ -88,3 +104,27 @@ class Multi:
         self.lib.multi_reference(self.handle, self.objectives, reference)
         flat = array([value for point in points for value in point])
         return self.lib.multi_volume(flat, len(points), self.objectives, reference)
+
+
+class Nested:
+    """A closed form with conditional parameters; the least value is 0."""
+
+    def __init__(self, lib, instance):
+        self.lib, self.instance = lib, instance
+        self.params = [lib.nested_at(i).contents for i in range(lib.nested_count())]
+
+    def fill(self, choose):
+        """A point: choose(param) is asked for the parameters that are active, in their order."""
+        x = array([math.nan] * len(self.params))
+        for i, param in enumerate(self.params):
+            if self.lib.nested_active(i, x):
+                x[i] = choose(param)
+        return list(x)
+
+    def optimum(self):
+        x = array([math.nan] * len(self.params))
+        self.lib.nested_optimum(self.instance, x)
+        return list(x)
+
+    def __call__(self, x):
+        return self.lib.nested_value(self.instance, array(x))
