@@ -3,12 +3,10 @@
  * sobol_test.c — the sequence is what it says: one point in each slice of every axis, even in two
  * dimensions, of lower discrepancy than chance, and fair to choices.
  */
-#include "model/test_space.h"
-#include "search/search.h"
-#include "search/sobol_table.h"
-#include "tests/test.h"
-
 #include <math.h>
+
+#include "search/sobol_table.h"
+#include "search/test_search.h"
 
 #define POINTS 256
 #define DIMS   SOBOL_DIMENSIONS
@@ -16,15 +14,14 @@
 /* points: (n, dims) in the unit cube. */
 static double *ask_cube(const char *name, size_t dims, size_t n, uint64_t seed)
 {
-    struct err err = ERR_INIT;
     struct space space = {0};
-    autofree(search) struct search *s = NULL;
     double *points = xcalloc(n * dims, sizeof(*points));
     for (size_t i = 0; i < dims; i++)
         space_add(&space, param_float(0, 1));
-    assert_ok(search_new(name, &space, 0, seed, &s, &err), &err);
+    autofree(search) struct search *s =
+        search_for(name, &(struct problem){.space = &space, .seed = seed});
     for (size_t i = 0; i < n; i++)
-        assert_ok(search_ask(s, points + i * dims, &err), &err);
+        assert_true(ask_point(s, points + i * dims));
     space_release(&space);
     return points;
 }
@@ -109,16 +106,15 @@ TEST(the_scrambling_has_no_favourite_place)
 
 static void check_choices(const char *name, size_t room)
 {
-    struct err err = ERR_INIT;
     struct space space = {0};
     double x[2];
     size_t hits[3] = {0};
-    autofree(search) struct search *s = NULL;
     space_add(&space, CHOICE("a", "b", "c"));
     space_add(&space, param_float(0, 1));
-    assert_ok(search_new(name, &space, 0, 4, &s, &err), &err);
+    autofree(search) struct search *s =
+        search_for(name, &(struct problem){.space = &space, .seed = 4});
     for (int i = 0; i < 3000; i++) {
-        assert_ok(search_ask(s, x, &err), &err);
+        assert_true(ask_point(s, x));
         hits[(size_t)x[0]]++;
     }
     for (size_t i = 0; i < 3; i++)

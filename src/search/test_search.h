@@ -5,6 +5,8 @@
 #ifndef HONE_TEST_SEARCH_H
 #define HONE_TEST_SEARCH_H
 
+#include <errno.h>
+
 #include "model/test_space.h"
 #include "search/search.h"
 #include "tests/test.h"
