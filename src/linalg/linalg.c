@@ -106,6 +106,8 @@ bool chol(double *a, size_t n, size_t ld)
     int in = (int)n, ild = (int)ld, info = 0;
     if (n)
         blas.dpotrf("L", &in, a, &ild, &info, 1);
+    for (size_t i = 0; i < n && info == 0; i++)
+        info = !(a[i + i * ld] > 0); /* it lets NaN pass */
     return info == 0;
 }
 

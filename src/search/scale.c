@@ -3,7 +3,8 @@
  * scale.c — winsorised values of mean 0 and deviation 1.
  *
  *     t = (y − median) / σ,   σ² = mean (y − median)² over the better half
- *     beyond t = CLIP only the logarithm counts: CLIP + TAIL·ln(1 + t − CLIP)
+ *     beyond t = CLIP only the logarithm counts: CLIP + TAIL·ln(1 + t − CLIP),
+ *     and of a disaster (a thousand σ and more) hardly that
  *
  * Of the scales tried on real tables (ranks of the worse half, logarithms near the best, plain
  * deviations) this one finds and chooses best.
@@ -12,8 +13,10 @@
 
 #include <math.h>
 
-#define CLIP 2.0
-#define TAIL 0.3
+#define CLIP     2.0
+#define TAIL     0.3
+#define DISASTER 7.0    /* ln of so many σ */
+#define LEAST    1e-306 /* a spread of which there is an inverse */
 
 static int compare(const void *a, const void *b)
 {
@@ -27,19 +30,26 @@ static double median_of(const double *sorted, size_t n)
     return n % 2 ? sorted[n / 2] : sorted[n / 2 - 1] / 2 + sorted[n / 2] / 2;
 }
 
-/* The deviation of the better half from the median. */
+/* The deviation of the better half from the median; of all from it where that half is constant. */
 static double spread_of(const double *sorted, size_t n, double median)
 {
-    double largest = 0, sum = 0;
+    double largest = fabs(sorted[0] / 2 - median / 2), sum = 0;
     size_t m = 0;
 
-    for (size_t i = 0; i < n; i++)
-        largest = fmax(largest, fabs(sorted[i] / 2 - median / 2));
     for (; m < n && sorted[m] <= median; m++)
         if (largest > 0)
             sum += pow((sorted[m] / 2 - median / 2) / largest, 2);
     double spread = 2 * largest * sqrt(sum / (double)MAX(m, (size_t)1));
-    return spread > 0 ? spread : largest > 0 ? largest : 1;
+    double rest = sorted[n - 1] / 2 - median / 2;
+    return spread > LEAST ? spread : rest > LEAST ? rest : 1;
+}
+
+static double squash(double t)
+{
+    if (t <= CLIP)
+        return t;
+    double u = log1p(t - CLIP), over = u - DISASTER;
+    return CLIP + TAIL * (over > 0 ? DISASTER + over / (1 + over) : u);
 }
 
 static void standardise(struct scale *scale)
@@ -68,7 +78,7 @@ void scale_init(struct scale *scale, const double *values, size_t n)
     scale->slope = spread_of(scale->from, n, median);
     for (size_t i = 0; i < n; i++) {
         double t = (scale->from[i] / 2 - median / 2) / (scale->slope / 2);
-        scale->to[i] = t > CLIP ? CLIP + TAIL * log1p(t - CLIP) : t;
+        scale->to[i] = squash(t);
     }
     standardise(scale);
 }

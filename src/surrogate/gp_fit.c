@@ -325,11 +325,16 @@ void gp_sample(struct gp *gp, size_t sweeps, struct rng *rng)
     gp_refactor(gp);
 }
 
-double gp_evidence(const struct gp *gp)
+double gp_posterior(const struct gp *gp, const double *theta, double *ret_gradient)
 {
     struct fit fit;
     fit_open(&fit, gp);
-    double value = posterior(&fit, gp->theta, NULL);
+    double value = posterior(&fit, theta, ret_gradient);
     free(fit.block);
-    return -value;
+    return value;
+}
+
+double gp_evidence(const struct gp *gp)
+{
+    return -gp_posterior(gp, gp->theta, NULL);
 }

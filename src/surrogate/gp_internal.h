@@ -38,6 +38,9 @@ static inline size_t theta_q(const struct gp *gp, size_t j)
 /* Matérn-5/2 of r²; slope: its derivative by r² (may be NULL). ret_k may be r2. */
 void gp_matern(const double *r2, size_t n, double *ret_k, double *ret_slope);
 double gp_warp(const struct gp *gp, size_t j, double x);
+/* −ln of the posterior density at theta (gp_parameters() logarithms) up to a constant, and its
+ * gradient (NULL: not wanted). */
+double gp_posterior(const struct gp *gp, const double *theta, double *ret_gradient);
 /* theta has changed: place the rows and factor again. */
 void gp_refactor(struct gp *gp);
 
