@@ -19,6 +19,7 @@
 #define ROUNDS     8  /* of a climb */
 #define FEW        10 /* a parameter with up to so many values has all as neighbours */
 #define MUTANTS    20 /* around each of the best */
+#define ALONG      30 /* parameters along which a round looks; of more, by chance */
 
 /* Settings in a row, with what they scored. */
 struct pool {
@@ -177,7 +178,8 @@ static void add_neighbours(struct pool *pool, const double *x, bool floats, stru
 
     for (size_t j = 0; j < a->encoder->d; j++) {
         size_t i = a->encoder->param[j];
-        if (!isnan(x[i]) && (floats || !isinf(param_size(&a->s->space->params[i]))))
+        bool look = a->encoder->d <= ALONG || rng_below(rng, a->encoder->d) < ALONG;
+        if (look && !isnan(x[i]) && (floats || !isinf(param_size(&a->s->space->params[i]))))
             add_neighbours_along(pool, x, i, rng, scratch);
     }
 }

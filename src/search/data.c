@@ -83,8 +83,9 @@ static void add_result(struct data *data, const struct search *s, size_t at)
     row->count++;
     if (isnan(value))
         return;
-    double n = (double)++row->finite;
-    row->mean += (value - row->mean) / n;
+    double n = (double)++row->finite, before = value - row->mean;
+    row->mean += value / n - row->mean / n;
+    row->squares += before * (value - row->mean);
     row->deviation = sqrt(pow(row->deviation * (n - 1), 2) + deviation * deviation) / n;
     data->vague |= row->deviation > 0;
 }
@@ -200,6 +201,27 @@ double data_noise_extra(const struct data *data, size_t row)
     return spread * spread;
 }
 
+/* What the rows with several results say of the noise, on the scale. */
+static void tell_repeats(const struct data *data, struct gp *gp, const size_t *rows, size_t n)
+{
+    double degrees = 0, squares = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct data_row *row = &data->rows.at[rows[i]];
+        if (row->finite < 2 || row->deviation > 0)
+            continue;
+        double free = (double)row->finite - 1, wide = sqrt(row->squares / free);
+        double spread = (scale_apply(&data->scale, row->mean + wide) -
+                         scale_apply(&data->scale, row->mean - wide)) /
+                        2;
+        if (!isfinite(spread))
+            continue;
+        degrees += free;
+        squares += free * spread * spread;
+    }
+    gp_repeats(gp, degrees, squares);
+}
+
 void data_load(const struct data *data, struct gp *gp, const size_t *rows, size_t n)
 {
     size_t d = data->encoder->d;
@@ -212,5 +234,6 @@ void data_load(const struct data *data, struct gp *gp, const size_t *rows, size_
         scale[i] = data_noise_scale(data, rows[i]);
         extra[i] = data_noise_extra(data, rows[i]);
     }
+    tell_repeats(data, gp, rows, n);
     gp_set(gp, x, y, scale, extra, n);
 }

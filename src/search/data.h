@@ -21,6 +21,7 @@ struct data_row {
     size_t finite;    /* of them, with a value */
     double mean;      /* of the finite ones */
     double deviation; /* of that mean, where results said so; else 0 */
+    double squares;   /* of the finite ones about their mean */
 };
 
 struct data {

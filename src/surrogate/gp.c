@@ -250,8 +250,15 @@ void gp_set(struct gp *gp, const double *x, const double *y, const double *scale
     factor(gp);
 }
 
+void gp_repeats(struct gp *gp, double degrees, double squares)
+{
+    gp->degrees = degrees;
+    gp->squares = squares;
+}
+
 void gp_share(struct gp *gp, const struct gp *from)
 {
+    gp_repeats(gp, from->degrees, from->squares);
     gp_set(gp, from->x, from->y, from->scale, from->extra, from->n);
 }
 

@@ -44,6 +44,9 @@ void gp_values(struct gp *gp, const double *y);
 /* Forget the rows from n on (those appended last), in O(n²). */
 void gp_cut(struct gp *gp, size_t n);
 size_t gp_rows(const struct gp *gp);
+/* What repeats tell of the noise by themselves, where a row is the mean of several results: their
+ * degrees of freedom and their squares about these means, summed. Counts until it is said anew. */
+void gp_repeats(struct gp *gp, double degrees, double squares);
 
 /* Put the hyper-parameters where the prior expects them. Call gp_set() after. */
 void gp_reset(struct gp *gp);

@@ -2,9 +2,10 @@
 /*
  * gp_fit.c — the hyper-parameters with the largest posterior density, by their analytic gradient.
  *
- *     −ln p = ½ yᵀK⁻¹y + Σ ln L_ii + Σ ½((θ − mean)/sd)²
+ *     −ln p = ½ yᵀK⁻¹y + Σ ln L_ii + Σ ½((θ − mean)/sd)² + ½(ν ln noise + S/noise)
  *     ∂/∂θ  = −½ tr((ααᵀ − K⁻¹) ∂K/∂θ)
  *
+ * ν and S are the degrees and squares of repeats about their means, which the rows hold.
  * Squared differences of all pairs are computed once; the gradient of every length is then
  * one pass over the pairs. With warping they are computed anew at each evaluation.
  */
@@ -226,6 +227,15 @@ static double evaluate(struct fit *fit, const double *theta, double *ret_gradien
     return value;
 }
 
+static double repeats_posterior(const struct gp *gp, const double *theta, double *gradient_sum)
+{
+    double noise = theta[gp->d + 1], share = gp->squares * exp(-noise);
+
+    if (gradient_sum)
+        gradient_sum[gp->d + 1] += 0.5 * (gp->degrees - share);
+    return 0.5 * (gp->degrees * noise + share);
+}
+
 /* Adds the priors; parameters without freedom get no slope. */
 static double posterior(struct fit *fit, const double *theta, double *ret_gradient)
 {
@@ -244,7 +254,7 @@ static double posterior(struct fit *fit, const double *theta, double *ret_gradie
         if (ret_gradient)
             ret_gradient[k] += t / sd;
     }
-    return value;
+    return value + repeats_posterior(fit->gp, theta, ret_gradient);
 }
 
 static void fit_fn(const double *x, const size_t *index UNUSED, size_t m, size_t d, double *ret_f,

@@ -19,6 +19,7 @@ struct gp {
     double *inverse_length;       /* (d) */
     double signal, noise, jitter; /* variances */
     bool warped;                  /* some p or q is not 1 */
+    double degrees, squares;      /* of repeats about their means */
     double *x;                    /* (n, d) as given */
     double *z;                    /* (d, cap) warped and scaled */
     double *y, *scale, *extra;    /* (n) */

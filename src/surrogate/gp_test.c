@@ -169,6 +169,7 @@ TEST(slopes_of_the_posterior_are_its_differences)
         struct case_data data = data_of(seed);
         autofree(gp) struct gp *gp = gp_at(&data, seed % 2, seed);
         double theta[3 * D + 2], slope[3 * D + 2], side[2];
+        gp_repeats(gp, seed % 3 ? 7 : 0, seed % 3 ? 0.5 : 0);
         gp_get(gp, theta);
         check_near(gp_posterior(gp, theta, slope), -gp_evidence(gp), 1e-12);
         for (size_t k = 0; k < ARRAY_LEN(theta); k++) {
@@ -273,6 +274,18 @@ TEST(a_fit_raises_the_posterior_and_finds_what_matters)
         gp_get(gp, theta);
         assert_true(gp_put(gp, theta));
         assert_true(gp_length(gp, 0) < gp_length(gp, 3)); /* sin 6x; the last does nothing */
+    }
+}
+
+/* 400 degrees of freedom outweigh prior and rows. */
+TEST(repeats_tell_the_noise)
+{
+    for (double noise = 0.003; noise < 1; noise *= 4) {
+        struct case_data data = data_of(3);
+        autofree(gp) struct gp *gp = gp_at(&data, true, 3);
+        gp_repeats(gp, 400, 400 * noise);
+        gp_fit(gp, 100);
+        check_near(gp_noise(gp) / sqrt(noise), 1, 0.05);
     }
 }
 
