@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""bbob.c, multi.c and nested.c for Python: the same compiled functions that our own searchers are run on."""
+"""bbob.c, multi.c and nested.c for Python: the same compiled functions that our own searchers run
+on."""
 import ctypes
 import math
 import os

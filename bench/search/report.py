@@ -1,11 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The figures of the search bench, from the histories that are there.
+"""The figures of the search bench, from the histories that are there: the tables here, the closed
+forms and the latency in report_forms.py.
 
     bench/search/report.py [--searcher auto] [--results]
 
-Ours are in build/bench/search/hone/TABLE-SEARCHER.csv, the peers' in build/bench/search/peers/ (see
-peers.py for the columns; a column `rerun` = 1 marks a trial that repeats a setting on purpose).
+Ours are in build/bench/search/hone/TABLE-SEARCHER-TRIALS[-KIND].csv, a file for each budget, since
+the search knows its budget; KIND is how it was run (replay.c: by8, siblings, reversed, unrelated).
+The peers' are in build/bench/search/peers/TABLE-SEARCHER.csv (see peers.py for the columns; a
+column `rerun` = 1 marks a trial that repeats a setting on purpose).
 What our posterior would report from a peer's history is in build/bench/search/chosen/, if anybody
 wrote it. --searcher names the one of ours that is held against the peers; --results writes the
 section into bench/RESULTS.md instead of only printing it. Needs numpy.
@@ -14,22 +17,25 @@ import argparse
 import csv
 import os
 import pathlib
+import re
 import sys
 
 import numpy
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-import forms  # noqa: E402
 import lib  # noqa: E402
-import multi_peers  # noqa: E402
+import report_forms  # noqa: E402
 import stats  # noqa: E402
 import tables  # noqa: E402
+from report_forms import number, with_interval  # noqa: E402
 
 HOME = lib.BUILD / "bench" / "search"
 BUDGETS = [25, 50, 100]
 GOALS = {25: 0.90, 50: 0.90, 100: 0.95}
 BEHIND = 1.10
+IN_FLIGHT = ("by8", [24, 48], 1.20)
+MISLED = 1.10
 LEAST_SEEDS = 5
 # What was measured of these before, mean regret at 100 trials in the order of tables.TABLES; it
 # stands in for a peer that has no history here.
@@ -70,6 +76,27 @@ class Runs:
         return numpy.array([kept[seed][budget - 1] for seed in seeds])
 
 
+class Apart:
+    """Runs of one searcher on one table, a `Runs` for each budget."""
+
+    def __init__(self):
+        self.by_budget = {}
+
+    def seeds(self, budget):
+        return self.by_budget[budget].seeds(budget) if budget in self.by_budget else set()
+
+    def at(self, budget, seeds, observed=False):
+        return self.by_budget[budget].at(budget, seeds, observed)
+
+    @property
+    def repeated(self):
+        return self.by_budget[BUDGETS[-1]].repeated
+
+    @property
+    def unintended(self):
+        return self.by_budget[BUDGETS[-1]].unintended
+
+
 def check(path, line, table):
     """Ends the program if the table says otherwise than a line of a history."""
     row, repeat, value = int(line["row"]), int(line["repeat"]), float(line["value"])
@@ -100,23 +127,28 @@ def load(folder, loaded_tables):
     return found
 
 
-def common_seeds(budget, *searchers):
+def load_apart(folder, loaded_tables):
+    """{searcher, and its kind behind a "-": {table: Apart}} of a folder."""
+    found = {}
+    for name, table in loaded_tables.items():
+        for path in sorted(folder.glob(f"{name}-*.csv")):
+            parts = re.fullmatch(r"(.+?)-(\d+)(-\w+)?", path.stem[len(name) + 1:])
+            if not parts:
+                sys.exit(f"report: {path} does not say its budget")
+            runs = found.setdefault(parts[1] + (parts[3] or ""), {}).setdefault(name, Apart())
+            runs.by_budget[int(parts[2])] = Runs(path, table)
+    return found
+
+
+def common_seeds(budget, *searchers, names=tables.TABLES):
     """Seeds that all of them finished on every table."""
     sets = [runs.seeds(budget) if runs else set()
-            for searcher in searchers for runs in map(searcher.get, tables.TABLES)]
+            for searcher in searchers for runs in map(searcher.get, names)]
     return sorted(set.intersection(*sets))
 
 
-def regrets(searcher, budget, seeds, observed=False):
-    return [searcher[name].at(budget, seeds, observed) for name in tables.TABLES]
-
-
-def number(value):
-    return f"{value:.4f}" if value < 0.01 else f"{value:.3f}"
-
-
-def with_interval(triple):
-    return "{:.2f} ({:.2f}–{:.2f})".format(*triple)
+def regrets(searcher, budget, seeds, observed=False, names=tables.TABLES):
+    return [searcher[name].at(budget, seeds, observed) for name in names]
 
 
 def standing(searchers):
@@ -207,103 +239,67 @@ def against_random(ours, random):
     return lib.table(["table", *(f"at {budget}: ours / random" for budget in BUDGETS)], rows)
 
 
+def held(ours, budget, base, base_budget, names):
+    """Seeds, R of both, and the ratio with its interval; None with too few seeds."""
+    seeds = sorted(set(common_seeds(budget, ours, names=names))
+                   & set(common_seeds(base_budget, base, names=names)))
+    if len(seeds) < LEAST_SEEDS:
+        return None
+    mine = regrets(ours, budget, seeds, names=names)
+    theirs = regrets(base, base_budget, seeds, names=names)
+    triple = stats.ratio(mine, theirs, numpy.random.default_rng(budget))
+    return len(seeds), stats.joined(mine), stats.joined(theirs), triple
+
+
+def in_flight(ours, searcher):
+    kind, budgets, most = IN_FLIGHT
+    rows = []
+    for budget in budgets:
+        found = held(ours.get(f"{searcher}-{kind}", {}), budget, ours[searcher], budget,
+                     tables.TABLES)
+        if found:
+            seeds, mine, theirs, triple = found
+            rows.append([budget, seeds, f"{mine:.4f}", f"{theirs:.4f}", with_interval(triple),
+                         f"≤ {most:.2f}: " + lib.verdict(triple[0] <= most)])
+    return rows and "8 in flight against one at a time:\n\n" + lib.table(
+        ["trials", "seeds", "R, 8 in flight", "R, one at a time", "ratio", "goal"], rows)
+
+
+def knowledge(ours, searcher):
+    """(what is known, trials with it, against cold trials, at most)"""
+    rows = []
+    for kind, budget, base_budget, most in [("siblings", 10, 50, 1), ("reversed", 50, 50, MISLED),
+                                            ("unrelated", 50, 50, MISLED)]:
+        warm = ours.get(f"{searcher}-{kind}", {})
+        names = [name for name in tables.TABLES if name in warm]
+        found = names and held(warm, budget, ours[searcher], base_budget, names)
+        if found:
+            seeds, mine, theirs, triple = found
+            rows.append([kind, len(names), seeds, f"{mine:.4f} at {budget}",
+                         f"{theirs:.4f} at {base_budget}", with_interval(triple),
+                         f"≤ {most:.2f}: " + lib.verdict(triple[0] <= most)])
+    return rows and (
+        "Knowledge: the histories of the other tables with the same parameters (100 trials each, "
+        "our own); and what misleads: the same table upside down, or with its values dealt out "
+        "anew.\n\n" + lib.table(
+            ["what is known", "tables", "seeds", "R", "R cold", "ratio", "goal"], rows))
+
+
 def replay_text(chosen_searcher):
     loaded = {name: tables.Table(name) for name in tables.TABLES}
     peers = load(HOME / "peers", loaded)
-    ours = load(HOME / "hone", loaded)
+    ours = load_apart(HOME / "hone", loaded)
+    plain = {name: searcher for name, searcher in ours.items() if "-" not in name}
     parts = [f"Regret of what is reported, 0 the best setting of the table, 1 the median one; R "
-             f"joins the {len(loaded)} tables.\n", standing({**ours, **peers}),
-             repeats({**ours, **peers})]
+             f"joins the {len(loaded)} tables.\n", standing({**plain, **peers}),
+             repeats({**plain, **peers})]
     if set(ours.get(chosen_searcher, {})) == set(loaded):
         parts.append(f"`{chosen_searcher}` against the peers, 95 % intervals over the seeds:\n")
         parts.append(against(ours[chosen_searcher], peers, load(HOME / "chosen", loaded)))
         if set(peers.get("random", {})) == set(loaded):
             parts.append(against_random(ours[chosen_searcher], peers["random"]))
-    return "\n".join(parts)
-
-
-def bbob_scores(folders):
-    """{searcher: {(function, dim, instance): log10 of the least regret}}"""
-    found = {}
-    for folder in folders:
-        for path in sorted(folder.glob("bbob-*.csv")):
-            best = {}
-            with open(path, newline="", encoding="ascii") as file:
-                for line in csv.DictReader(file):
-                    key = tuple(int(line[k]) for k in ("function", "dim", "instance"))
-                    best[key] = min(best.get(key, numpy.inf), float(line["regret"]))
-            found[path.stem[len("bbob-"):]] = {
-                key: numpy.log10(max(value, 1e-8)) for key, value in best.items()}
-    return found
-
-
-def bbob_rows(scores, dims):
-    """Mean ranks over the problems that all of these have; a row for each searcher."""
-    keys = sorted(key for key in set.intersection(*map(set, scores.values())) if key[1] in dims)
-    if not keys or len(scores) < 2:
-        return []
-    names = list(scores)
-    matrix = numpy.array([[scores[name][key] for name in names] for key in keys])
-    ranks = stats.mean_ranks(matrix)
-    summary = stats.rank_interval(ranks, [key[0] for key in keys], numpy.random.default_rng(1))
-    what = ", ".join(map(str, dims))
-    return [[what, len(keys), names[i], with_interval(summary[:, i]), f"{matrix[:, i].mean():.2f}"]
-            for i in numpy.argsort(summary[0])]
-
-
-def bbob_text():
-    scores = bbob_scores([HOME / "hone", HOME / "peers"])
-    whole = {name: s for name, s in scores.items() if {key[1] for key in s} >= {2, 5, 10}}
-    rows = bbob_rows(whole, [2, 5, 10]) if whole else []
-    for dim in (2, 5, 10):
-        having = {name: s for name, s in scores.items() if any(key[1] == dim for key in s)}
-        rows += bbob_rows(having, [dim]) if having else []
-    if not rows:
-        return ""
-    return ("\nBBOB, 24 functions, budget min(10·d, 100): mean rank of the log regret among those "
-            "who ran, with its 95 % interval over the functions.\n\n"
-            + lib.table(["dimensions", "problems", "searcher", "mean rank", "mean log10 regret"],
-                        rows))
-
-
-def multi_volumes(path, library):
-    """{(problem, seed): part of the best volume that its trials reached}, complete runs only."""
-    points = {}
-    with open(path, newline="", encoding="ascii") as file:
-        for line in csv.DictReader(file):
-            points.setdefault((line["problem"], int(line["seed"])), []).append(
-                (int(line["trial"]), float(line["f0"]), float(line["f1"])))
-    found = {}
-    for key, run in points.items():
-        problem = forms.Multi(library, key[0], multi_peers.DIM, multi_peers.OBJECTIVES)
-        values = [values for trial, *values in run if trial < multi_peers.TRIALS]
-        if len(values) == multi_peers.TRIALS:
-            found[key] = problem.volume(values) / problem.best_volume
-    return found
-
-
-def multi_text():
-    """The part of the best volume that is still missing: the smaller the better."""
-    paths = [path for folder in ("hone", "peers")
-             for path in sorted((HOME / folder).glob("multi-*.csv"))]
-    if len(paths) < 2:
-        return ""
-    library = forms.library(HOME)
-    volumes = {path.stem[len("multi-"):]: multi_volumes(path, library) for path in paths}
-    keys = sorted(set.intersection(*map(set, volumes.values())))
-    if not keys:
-        return ""
-    names = list(volumes)
-    missing = numpy.array([[1 - volumes[name][key] for name in names] for key in keys])
-    summary = stats.rank_interval(stats.mean_ranks(missing), [key[0] for key in keys],
-                                  numpy.random.default_rng(1))
-    problems = sorted({key[0] for key in keys})
-    rows = [[names[i], len(keys), with_interval(summary[:, i]),
-             *(number(missing[[key[0] == p for key in keys], i].mean()) for p in problems)]
-            for i in numpy.argsort(summary[0])]
-    return (f"\nTwo objectives, {multi_peers.DIM} parameters, {multi_peers.TRIALS} trials: the "
-            "part of the best volume that is not reached, and the mean rank by it.\n\n"
-            + lib.table(["searcher", "runs", "mean rank", *problems], rows))
+        parts += [in_flight(ours, chosen_searcher), knowledge(ours, chosen_searcher)]
+    return "\n".join(part for part in parts if part)
 
 
 def versions():
@@ -320,10 +316,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--searcher", default="auto")
     parser.add_argument("--results", action="store_true")
+    parser.add_argument("--command", default="bench/search/report.py")
     asked = parser.parse_args()
-    text = versions() + replay_text(asked.searcher) + bbob_text() + multi_text()
+    text = versions() + replay_text(asked.searcher) + report_forms.text(HOME)
     if asked.results:
-        where = lib.conditions("bench/search/run", load, HOME)
+        where = lib.conditions(asked.command, load, HOME)
         lib.section("search", "How good a setting the search finds", where + text)
     else:
         print(text)

@@ -19,8 +19,10 @@ sys.path.insert(0, str(ROOT / "bench" / "search"))
 import bbob_peers  # noqa: E402
 import forms  # noqa: E402
 import multi_peers  # noqa: E402
+import nested_peers  # noqa: E402
 import peers  # noqa: E402
 import report  # noqa: E402
+import report_forms  # noqa: E402
 import stats  # noqa: E402
 import tables  # noqa: E402
 
@@ -110,6 +112,39 @@ def volume_counts_only_what_is_within_the_reference():
     close(cube.volume([[14.0, 13.0, 12.0], [13.0, 14.0, 12.0]]), 3 * (2 + 2 - 1))
 
 
+def conditional_forms_are_least_at_their_optimum():
+    for instance in range(1, 31):
+        problem = forms.Nested(LIB, instance)
+        best = problem.optimum()
+        close(problem(best), 0, 1e-12)
+        active = {param.name for param, value in zip(problem.params, best)
+                  if not math.isnan(value)}
+        for i, param in enumerate(problem.params):
+            assert param.parent < 0 or problem.params[param.parent].name in active \
+                or param.name not in active
+            other = list(best)
+            if param.name in active and param.high > param.low:
+                other[i] = param.low if best[i] != param.low else param.high
+                assert problem(problem.fill(iter_of(problem, other))) > 0
+
+
+def iter_of(problem, x):
+    """Answers of a point for problem.fill; where it says nothing, the lower end."""
+    value = {param.name: v for param, v in zip(problem.params, x)}
+    return lambda param: param.low if math.isnan(value[param.name]) else value[param.name]
+
+
+def conditional_forms_ask_only_for_what_is_active():
+    problem = forms.Nested(LIB, 1)
+    asked = []
+
+    def first(param):
+        asked.append(param.name.decode())
+        return param.low
+    problem.fill(first)
+    assert asked == ["method", "linear_c", "linear_penalty"], asked
+
+
 def draws_are_those_of_the_c_side():
     close(tables.hash_u64(0), 0xe220a8397b1dcdaf, 0)     # splitmix64's first number of state 0
     assert tables.hash_u64(tables.MASK) == tables.hash_u64(-1 & tables.MASK)
@@ -158,6 +193,52 @@ def runs_are_read_as_they_are_written():
     assert runs.own[4].tolist() == [3.5, 0.5, 3.5] and runs.observed[4].tolist() == [3.5, 0.5, 0.5]
     assert runs.own[9].tolist() == [0, 0]
     assert runs.repeated == {4: 1, 9: 0} and runs.seeds(3) == {4} and runs.seeds(2) == {4, 9}
+
+
+def repeats_on_purpose_are_no_duplicates():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        table = made_up_table(folder)
+        path = folder / "h.csv"
+        path.write_text("seed,trial,row,repeat,value,reported,rerun\n"
+                        "1,0,1,0,2,1,0\n1,1,1,1,2,1,1\n1,2,1,0,2,1,0\n")
+        runs = report.Runs(path, table)
+    assert runs.repeated == {1: 2} and runs.unintended == {1: 1}
+
+
+def ours_have_a_file_for_each_budget():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        table = made_up_table(folder)
+        for budget, row in [(1, 2), (2, 0), (100, 1)]:
+            for kind, seed in [("", 1), ("-by8", 2)]:
+                peers.record(folder / f"made_up-auto-{budget}{kind}.csv", seed,
+                             [f"{seed},{i},{row},0,{table.repeats[row][0]},{row}"
+                              for i in range(budget)])
+        ours = report.load_apart(folder, {"made_up": table})
+    assert set(ours) == {"auto", "auto-by8"}
+    cold = ours["auto"]["made_up"]
+    assert cold.seeds(1) == {1} and cold.seeds(2) == {1} and cold.seeds(3) == set()
+    assert cold.at(1, [1]).tolist() == [1.5] and cold.at(2, [1]).tolist() == [0]
+    assert ours["auto-by8"]["made_up"].seeds(2) == {2} and cold.repeated == {1: 99}
+
+
+def what_is_known_is_held_against_a_cold_run():
+    class Made:
+        def __init__(self, regrets):
+            self.regrets = numpy.array(regrets)
+
+        def seeds(self, budget):
+            return set(range(len(self.regrets)))
+
+        def at(self, budget, seeds, observed=False):
+            return self.regrets[list(seeds)]
+    warm, cold = {"a": Made([0.09] * 6)}, {"a": Made([0.19] * 5), "b": Made([9] * 5)}
+    seeds, mine, theirs, (ratio, low, high) = report.held(warm, 10, cold, 50, ["a"])
+    assert seeds == 5
+    for value, wanted in [(mine, 0.1), (theirs, 0.2), (ratio, 0.5), (low, 0.5), (high, 0.5)]:
+        close(value, wanted)
+    assert report.held({"a": Made([0.1] * 4)}, 10, cold, 50, ["a"]) is None
 
 
 def histories_that_the_table_contradicts_are_refused():
@@ -212,7 +293,7 @@ def a_bbob_history_is_scored_by_its_least_regret():
         bbob_peers.append(folder / "bbob-a.csv", ["1,2,1,0,10.0\n", "1,2,1,1,0.1\n"])
         bbob_peers.append(folder / "bbob-a.csv", ["2,2,1,0,0.0\n"])
         assert bbob_peers.recorded(folder / "bbob-a.csv") == {(1, 2, 1): 2, (2, 2, 1): 1}
-        scores = report.bbob_scores([folder])
+        scores = report_forms.bbob_scores([folder])
     assert scores == {"a": {(1, 2, 1): -1, (2, 2, 1): -8}}
 
 
@@ -224,9 +305,38 @@ def a_history_with_two_objectives_is_scored_by_its_volume():
                           multi_peers.HEAD)
         bbob_peers.append(path, ["zdt1,2,0,1.0,1.0\n"], multi_peers.HEAD)
         assert multi_peers.recorded(path) == {("zdt1", 1): trials, ("zdt1", 2): 1}
-        volumes = report.multi_volumes(path, LIB)
+        volumes = report_forms.multi_volumes(path, LIB)
     assert set(volumes) == {("zdt1", 1)}        # the other one is not complete
     close(volumes["zdt1", 1], 100 / (121 - 1 / 3))
+
+
+def conditional_histories_count_when_they_are_complete():
+    trials = nested_peers.TRIALS
+    with tempfile.TemporaryDirectory() as name:
+        home = pathlib.Path(name)
+        for folder, searcher, regret in [("hone", "auto", 0.0), ("peers", "optuna-tpe", 0.01)]:
+            (home / folder).mkdir()
+            path = home / folder / f"nested-{searcher}.csv"
+            for instance in (1, 2):
+                bbob_peers.append(path, [f"{instance},{i},{regret + (i == 0)}\n"
+                                         for i in range(trials)], nested_peers.HEAD)
+            bbob_peers.append(path, ["3,0,0.0\n"], nested_peers.HEAD)
+        assert nested_peers.recorded(path) == {1: trials, 2: trials, 3: 1}
+        assert report_forms.nested_regrets(path) == {1: 0.01, 2: 0.01}
+        text = report_forms.nested_text(home)
+    assert "| auto | 2 | 0.0100 | 0.0000 | 0.50 (0.50–0.50) |" in text, text
+
+
+def latency_is_held_against_its_goal():
+    with tempfile.TemporaryDirectory() as name:
+        home = pathlib.Path(name)
+        (home / "hone").mkdir()
+        lines = ["algorithm,results,asks,what,p50_ms,p99_ms,first_ms"]
+        for searcher, p50, p99 in [("tpe", 0.4, 1.9), ("bayes", 100, 600)]:
+            lines += [f"{searcher},1000,100,{what},{p50},{p99},7" for what in ("cpu", "wall")]
+        (home / "hone" / "latency.csv").write_text("\n".join(lines) + "\n")
+        text = report_forms.latency_text(home)
+    assert "≤ 0.5 ms, p99 ≤ 5×: yes" in text and "≤ 150 ms, p99 ≤ 5×: **no**" in text, text
 
 
 TESTS = [
@@ -236,10 +346,15 @@ TESTS = [
     fronts_fill_the_volume_that_is_said_to_be_the_best,
     fronts_of_three_objectives_do_too,
     volume_counts_only_what_is_within_the_reference,
+    conditional_forms_are_least_at_their_optimum,
+    conditional_forms_ask_only_for_what_is_active,
     draws_are_those_of_the_c_side,
     tables_are_read_with_missing_repeats,
     reported_is_the_first_of_the_best,
     runs_are_read_as_they_are_written,
+    repeats_on_purpose_are_no_duplicates,
+    ours_have_a_file_for_each_budget,
+    what_is_known_is_held_against_a_cold_run,
     histories_that_the_table_contradicts_are_refused,
     r_is_the_geometric_mean_over_tables,
     ratios_are_paired_by_seed,
@@ -247,6 +362,8 @@ TESTS = [
     ranks_share_ties,
     a_bbob_history_is_scored_by_its_least_regret,
     a_history_with_two_objectives_is_scored_by_its_volume,
+    conditional_histories_count_when_they_are_complete,
+    latency_is_held_against_its_goal,
 ]
 
 
