@@ -11,9 +11,10 @@
 
 #include <math.h>
 
-#define NEAR       4   /* of the best settings have their surroundings looked at */
-#define HOPE       1.0 /* deviations below the mean, for several objectives */
-#define COST_SHARE 1.0 /* how much of the (logarithmic) cost counts */
+#define NEAR       4         /* of the best settings have their surroundings looked at */
+#define HOPE       1.0       /* deviations below the mean, for several objectives */
+#define COST_SHARE 1.0       /* how much of the (logarithmic) cost counts */
+#define TOLD_MIN   (size_t)5 /* results before the model leads */
 #define SMALL      1e-9
 
 int guided_init(struct search *s, struct err *err)
@@ -54,13 +55,17 @@ static size_t first_points(const struct search *s)
     size_t d = 0;
     for (size_t i = 0; i < s->space->n; i++)
         d += param_size(&s->space->params[i]) > 1;
-    return s->problem.n_tasks ? 3 : MIN(4 + d / 2, (size_t)12);
+    return s->problem.n_tasks ? 0 : MIN(4 + d / 2, (size_t)12);
 }
 
 bool guided_ready(struct search *s)
 {
     bool ready = false;
-    return s->history.n + s->history.n_pending >= first_points(s) && belief_of(s, &ready) && ready;
+    size_t first = first_points(s);
+
+    /* With many in flight the first results are too few to lead the others. */
+    return s->history.n + s->history.n_pending >= first && s->history.n >= MIN(first, TOLD_MIN) &&
+           belief_of(s, &ready) && ready;
 }
 
 /* Everything that a score needs. */

@@ -14,9 +14,9 @@
 
 #define TASK_ROWS  200 /* of a task's results at most so many are used: the first */
 #define TASK_MIN   5
-#define FIRST_MAX  4   /* settings to run first */
+#define FIRST_MAX  3   /* settings to run first */
 #define CANDIDATES 5   /* of each task, for them */
-#define ALIKE      0.9 /* the weights' sum, before anything is seen */
+#define ALIKE      1.2 /* the weights' sum, before anything is seen */
 #define ALIKE_SD   0.4
 #define LEVEL_SD   1.0
 #define MISFIT     0.4 /* variance of what the tasks do not explain */
