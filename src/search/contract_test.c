@@ -226,7 +226,7 @@ static bool all_equal(double (*a)[MAX_PARAMS], double (*b)[MAX_PARAMS], size_t n
 /* Enough for each to have looked at results. */
 static size_t many(const struct run *run)
 {
-    return is_slow(run->ops) ? 18 : MANY;
+    return is_slow(run->ops) ? 16 : MANY;
 }
 
 static void check_in_bounds_and_new(const struct run *run)
