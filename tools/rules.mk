@@ -105,7 +105,7 @@ SEARCH_BENCH := $(SEARCH_MAINS:%.c=$(B)/%)
 bench-search: bench-search-quick ## how good a setting the search finds, beside its peers: two hours
 bench-search-full bench-search-quick: bench-search-%: $(SETUP)/bench all $(SEARCH_BENCH)
 	HONE_BUILD=$(CURDIR)/$(B) bench/search/run $*
-bench-search-full: ## the same with more seeds and the slow peers: a day
+bench-search-full: ## the same with the slow peers and all our searchers: a day
 
 $(SEARCH_BENCH): %: %.o $(B)/bench/search/parts.a $(B)/libhone.a
 	$(CC) $(LDALL) -o $@ $^ $(LIBS) -lz
@@ -180,8 +180,8 @@ install: all ## install under PREFIX (/usr/local); DESTDIR= for packages
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/doc/hone README.md LICENSE CHANGELOG.md docs/*.md
 
 help: ## this list
-	@echo "make             build $(B)/hone"
-	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile tools/rules.mk
+	@echo "make                   build $(B)/hone"
+	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { printf "make %-17s %s\n", $$1, $$2 }' Makefile tools/rules.mk
 
 .PHONY: examples demo tests test bench bench-search bench-search-full bench-search-quick sweep san test-peers fuzz-replay fuzz run-fuzzers coverage docs install help format \
         lint lint-format lint-layers lint-cppcheck lint-tidy lint-clang lint-docs $(FUZZERS:%.c=run-%)

@@ -32,7 +32,7 @@ static long next_seed(long seed)
 /* n numbers in (0, 1). */
 void bbob_draw_uniform(double *r, size_t n, long seed)
 {
-    long shuffle[32];
+    long shuffle[32] = {0};
     seed = seed < 1 ? 1 : seed;
     for (int i = 39; i >= 0; i--) {
         seed = next_seed(seed);

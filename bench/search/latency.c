@@ -141,11 +141,11 @@ int main(int argc, char **argv)
     struct output out = output_open("algorithm,results,asks,what,p50_ms,p99_ms,first_ms",
                                     "%s/latency.csv", argv[optind]);
     for (size_t i = 0; i < n; i++) {
-        const char *colon = strchr(cases[i], ':');
-        if (!colon)
+        size_t length = strcspn(cases[i], ":");
+        if (!cases[i][length])
             die("'%s' is not ALGORITHM:RESULTS", cases[i]);
-        autofree(mem) char *algorithm = xstrndup(cases[i], (size_t)(colon - cases[i]));
-        measure(algorithm, strtoul(colon + 1, NULL, 10), asks, out.file);
+        autofree(mem) char *algorithm = xstrndup(cases[i], length);
+        measure(algorithm, strtoul(cases[i] + length + 1, NULL, 10), asks, out.file);
     }
     output_finish(&out);
     return 0;

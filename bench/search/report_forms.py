@@ -178,5 +178,13 @@ def latency_text(home):
             "`first` is the one after all results were told at once.\n\n" + lib.table(head, rows))
 
 
+def curves_text(home):
+    """What curves.c printed."""
+    found = [home / "hone" / f"curves-{what}.md" for what in ("regret", "kill")]
+    told = [path.read_text().strip() for path in found if path.exists()]
+    return "\n### Early stopping\n\n" + "\n\n".join(told) + "\n" if told else ""
+
+
 def text(home):
-    return bbob_text(home) + multi_text(home) + nested_text(home) + latency_text(home)
+    return (bbob_text(home) + multi_text(home) + nested_text(home) + latency_text(home)
+            + curves_text(home))

@@ -77,6 +77,8 @@ static void summarise(struct table *table)
                 sum += table->values[i * TABLE_REPEATS + k];
                 count++;
             }
+        if (isnan(table->values[i * TABLE_REPEATS]))
+            die("%s: row %zu has no values", table->name, i);
         sorted[i] = table->mean[i] = (table->maximize ? -1 : 1) * sum / count;
     }
     qsort(sorted, table->n, sizeof(*sorted), compare);
@@ -175,7 +177,7 @@ double table_feedback(const struct table *table, size_t row, uint64_t seed, uint
                       int *ret_repeat)
 {
     const double *values = table->values + row * TABLE_REPEATS;
-    uint64_t n = 0;
+    uint64_t n = 1; /* summarise() saw the first */
 
     while (n < TABLE_REPEATS && !isnan(values[n]))
         n++;
