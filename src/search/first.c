@@ -172,11 +172,15 @@ int first_best(struct search *s, struct best *ret)
             best = i;
     if (best == history->n)
         return -ENODATA;
-    *ret = (struct best){.x = history_x(history, best),
-                         .row = best,
-                         .repeats = 1,
-                         .mean = history->value.at[best],
-                         .deviation = NAN,
-                         .noise = NAN};
+    *ret = (struct best){.row = history->n, .deviation = NAN, .noise = NAN};
+    for (size_t i = 0; i < history->n; i++) {
+        if (!isfinite(history->value.at[i]) ||
+            !point_equal(history_x(history, i), history_x(history, best), history->d))
+            continue;
+        ret->row = MIN(ret->row, i);
+        ret->repeats++;
+        ret->mean += history->value.at[i] / (double)ret->repeats - ret->mean / (double)ret->repeats;
+    }
+    ret->x = history_x(history, ret->row);
     return 0;
 }

@@ -253,7 +253,10 @@ TEST(without_a_finite_result_there_is_no_best)
     assert_false(search_predict(s, &x, 1, &mean, &deviation));
     tell_value(s, &x, 8);
     assert_int_equal(search_best(s, &best), 0);
-    assert_true(best.x[0] == 3 && best.mean == 8);
+    assert_true(best.x[0] == 3 && best.mean == 8 && best.row == 2 && best.repeats == 1);
+    tell_value(s, &x, 4);
+    assert_int_equal(search_best(s, &best), 0);
+    assert_true(best.mean == 6 && best.row == 2 && best.repeats == 2); /* the average */
     space_release(&space);
 }
 

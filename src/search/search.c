@@ -14,7 +14,9 @@
 #include <math.h>
 
 /* One row an algorithm, in the order in which they are listed to the user. */
-#define ALGORITHMS(row) row(auto) row(grid) row(random) row(sobol) row(bayes) row(forest) row(tpe) row(cmaes) row(evolve)
+#define ALGORITHMS(row)                                                                            \
+    row(auto) row(grid) row(random) row(sobol) row(bayes) row(forest) row(tpe) row(cmaes)          \
+        row(evolve)
 
 #define DECLARE(name) extern const struct search_ops search_##name;
 ALGORITHMS(DECLARE)
@@ -143,6 +145,8 @@ int search_ask(struct search *s, struct suggestion *ret, struct err *err)
     double *x = ret->x;
     int r = 0;
 
+    if (s->prepared.x && s->prepared.why != WHY_REPEAT && history_given(&s->history, s->prepared.x))
+        search_forget(s); /* somebody else has run it since */
     if (s->prepared.x) {
         *ret = s->prepared;
         ret->x = x;

@@ -166,6 +166,20 @@ TEST(what_is_told_is_kept_as_it_can_be_used)
     space_release(&space);
 }
 
+TEST(a_prepared_suggestion_that_somebody_else_has_run_is_thrown_away)
+{
+    struct space space = {0};
+    double x[1], prepared;
+    space_add(&space, param_int(1, 10));
+    autofree(search) struct search *s = search_for("random", &(struct problem){.space = &space});
+    assert_int_equal(search_prepare(s, NULL), 0);
+    prepared = s->prepared.x[0];
+    tell_value(s, &prepared, 1);
+    assert_true(ask_point(s, x));
+    assert_true(x[0] != prepared);
+    space_release(&space);
+}
+
 TEST(what_is_in_flight_lands_once)
 {
     struct space space = {0};
