@@ -31,6 +31,8 @@ static void load_tables(const char *folder)
     for (size_t i = 0; i < found.gl_pathc && n_tables < TABLES_MAX; i++)
         curve_table_load(&tables[n_tables++], found.gl_pathv[i]);
     globfree(&found);
+    if (n_tables == 0)
+        errx(1, "no tables in %s", folder);
 }
 
 static double budget_of(const struct curve_table *table, bool in_seconds)
@@ -84,7 +86,7 @@ static const struct setting kill_settings[] = {
 
 static void kill_row(const struct setting *setting, double risk, size_t replays)
 {
-    size_t all = 0, killed = 0, most_killed = 0;
+    size_t all = 0, each = 0, killed = 0, most_killed = 0;
     double saved = 0, started = 0, worst_saved = 1, lost = 0;
 
     printf("| %s | %g %% |", setting->what, 100 * risk);
@@ -111,11 +113,12 @@ static void kill_row(const struct setting *setting, double risk, size_t replays)
         saved += saved_here;
         worst_saved = fmin(worst_saved, saved_here / (double)n);
         all += n;
+        each = n;
         printf(" %zu", here);
         fflush(stdout);
     }
     double n = (double)all;
-    printf(" of %zu | %.2f %% | %.2f %% | %s | %.0f %% (%.0f %%) | %.0f | %.2f |\n", all / n_tables,
+    printf(" of %zu | %.2f %% | %.2f %% | %s | %.0f %% (%.0f %%) | %.0f | %.2f |\n", each,
            100 * (double)killed / n, 100 * upper_end(killed, all),
            upper_end(killed, all) <= risk + 0.01 ? "yes" : "no", 100 * saved / n, 100 * worst_saved,
            started / n, killed ? lost / (double)killed : 0);
