@@ -127,12 +127,12 @@ TEST(a_trial_without_a_value_has_null_not_nan)
                             .params_json = (char *)"{\"lr\":0.1}"};
 
     output_trial(&out, "x", &row, false);
-    assert_string_equal(text.s,
-                        "{\"experiment\":3,\"name\":\"x\",\"trial\":\"3.7\",\"state\":\"failed\","
-                        "\"reason\":\"oom\",\"value\":null,\"best\":null,\"params\":{\"lr\":0.1},"
-                        "\"attempts\":0,\"step\":null,\"first_nan_step\":null,\"seconds\":0,"
-                        "\"created\":null,\"started\":null,\"ended\":null,\"starred\":false,"
-                        "\"tags\":[],\"note\":null}");
+    assert_string_equal(
+        text.s, "{\"experiment\":3,\"name\":\"x\",\"trial\":\"3.7\",\"state\":\"failed\","
+                "\"reason\":\"oom\",\"value\":null,\"best\":null,\"params\":{\"lr\":0.1},"
+                "\"attempts\":0,\"step\":null,\"first_nan_step\":null,\"seconds\":0,"
+                "\"created\":null,\"started\":null,\"ended\":null,\"starred\":false,"
+                "\"tags\":[],\"note\":null,\"repeat_of\":null,\"why\":null,\"verdict\":null}");
 }
 
 TEST(running_without_an_engine_is_interrupted)

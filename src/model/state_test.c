@@ -63,12 +63,11 @@ TEST(a_trial_ends_only_from_where_it_can)
     assert_false(trial_may_become(TRIAL_PAUSED, TRIAL_COMPLETED));
 }
 
-TEST(only_an_interrupted_experiment_runs_again)
+TEST(an_experiment_that_has_ended_may_run_again)
 {
     for (int from = 0; from < EXPERIMENT_STATES; from++)
         assert_int_equal(experiment_may_become(from, EXPERIMENT_RUNNING),
-                         from == EXPERIMENT_INTERRUPTED || from == EXPERIMENT_STOPPED ||
-                             from == EXPERIMENT_FAILED);
+                         from != EXPERIMENT_RUNNING);
 }
 
 TEST_MAIN

@@ -43,9 +43,10 @@ trial  loss  [..]time  parameters
 
 results are in [..]
 next: hone ls 3 · hone show 3.2 · hone export 3 --csv
-$ hone show last.1 | head -3
+$ hone show last.1 | head -4
 trial        3.1 of diverge
 state        failed: a metric became NaN or infinite
+why          one of all settings, each in turn
 started      [..], ran [..]
 # elsewhere it is kept and marked
 $ hone show last.2 | grep -e ^state -e ^loss -e ^aux
