@@ -13,8 +13,9 @@
 #define COMPARE_MAX 200 /* rows that they are compared on */
 #define BETTER      0.9 /* the forest's error must be below this share */
 #define NEAR_EVERY  8
-#define NEAR_FROM   20 /* before, the best is too uncertain: measured, it costs more than it brings \
-                        */
+#define NEAR_FROM                                                                                  \
+    20 /* before, the best is too uncertain: measured, it costs more than it brings                \
+        */
 
 static bool mostly_conditional(const struct space *space)
 {

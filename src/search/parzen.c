@@ -183,7 +183,8 @@ static size_t find_order(const struct parzen_axis *axis, double place, size_t sl
     size_t low = 0, high = axis->active;
     while (low < high) {
         size_t middle = (low + high) / 2, other = axis->order[middle];
-        if (axis->place[other] < place || (axis->place[other] == place && other < slot))
+        double theirs = axis->place[other];
+        if (theirs < place || (theirs == place && other < slot))
             low = middle + 1;
         else
             high = middle;

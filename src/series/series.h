@@ -22,12 +22,12 @@ struct series_set {
 };
 void series_set_release(struct series_set *set);
 /* Read what a trial wrote over its attempts 1..n, oldest first; an observed one, which has none,
- * may have samples in the folder of an attempt 0 (`hone import`). A later attempt that repeats steps
- * (it began again or from a checkpoint) replaces them: of a metric's earlier points those before
- * its first step stay, the others belong to a past that was given up. In one attempt a metric comes
- * from one file: metrics before stdout before stderr. `metric` NULL: all of them but hone's own.
- * `home` is where the attempts' folders are. A missing file is an empty one. -EFBIG: more than
- * SERIES_POINTS_MAX points; ask for one metric. */
+ * may have samples in the folder of an attempt 0 (`hone import`). A later attempt that repeats
+ * steps (it began again or from a checkpoint) replaces them: of a metric's earlier points those
+ * before its first step stay, the others belong to a past that was given up. In one attempt a
+ * metric comes from one file: metrics before stdout before stderr. `metric` NULL: all of them but
+ * hone's own. `home` is where the attempts' folders are. A missing file is an empty one. -EFBIG:
+ * more than SERIES_POINTS_MAX points; ask for one metric. */
 #define SERIES_POINTS_MAX (32u << 20)
 int series_read(const char *home, const struct spec *spec, const struct trial *trial,
                 const char *metric, struct series_set *ret, struct err *err);
