@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Run the peers on the BBOB functions and keep what they reached.
 
-    bench/search/bbob_peers.py [--searcher NAME]... [--dim N]...
+    bench/search/bbob_peers.py [--searcher NAME]... [--dim N]... [--instances 1-5]
     bench/search/bbob_peers.py [--quick]
 
-Without a searcher it follows PLAN; --quick leaves out the slow ones.
+Without a searcher it follows PLAN; --quick leaves out the slow ones, and has only two instances of
+the GP in ten dimensions, which takes a quarter of an hour for each.
 Histories grow in build/bench/search/peers/bbob-SEARCHER.csv:
 
     function,dim,instance,trial,regret
@@ -28,7 +29,8 @@ import peers  # noqa: E402
 import searchers  # noqa: E402
 
 HEAD = "function,dim,instance,trial,regret"
-INSTANCES = range(1, 6)
+INSTANCES = "1-5"
+QUICK = {("optuna-gp", 10): "1-2"}
 # The slow ones have five dimensions only.
 PLAN = [("optuna-tpe", [2, 5, 10]), ("optuna-cma", [2, 5, 10]), ("random", [2, 5, 10]),
         ("optuna-gp", [2, 5]), ("optuna-gp", [10]), ("smac-once", [5]), ("hebo", [5])]
@@ -66,13 +68,13 @@ def append(path, lines, head=HEAD):
         file.write(text.encode())
 
 
-def work(searcher, dims):
+def work(searcher, dims, instances):
     searchers.quiet()
     path = peers.FOLDER / f"bbob-{searcher}.csv"
     lib = forms.library(peers.HOME)
     done = recorded(path)
     for dim in dims:
-        for instance in INSTANCES:
+        for instance in instances:
             began = time.monotonic()
             missing = [f for f in range(1, 25) if done[f, dim, instance] < budget(dim)]
             for function in missing:
@@ -82,8 +84,9 @@ def work(searcher, dims):
                       f": {len(missing)} functions in {time.monotonic() - began:.0f} s", flush=True)
 
 
-def spawn(searcher, dims):
-    words = [peers.python_of(searcher), __file__, "--work", "--searcher", searcher]
+def spawn(searcher, dims, instances):
+    words = [peers.python_of(searcher), __file__, "--work", "--searcher", searcher,
+             "--instances", instances]
     for dim in dims:
         words += ["--dim", str(dim)]
     status = subprocess.run(words, env=searchers.environment(), check=False).returncode
@@ -96,17 +99,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--searcher", action="append", choices=list(searchers.SEARCHERS))
     parser.add_argument("--dim", action="append", type=int)
+    parser.add_argument("--instances", default=INSTANCES)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     dims = asked.dim or [2, 5, 10]
     if asked.work:
-        return work(asked.searcher[0], dims)
+        return work(asked.searcher[0], dims, peers.seed_list(asked.instances))
     peers.FOLDER.mkdir(parents=True, exist_ok=True)
     with open(peers.FOLDER / "lock-bbob", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         plan = [(name, dims) for name in asked.searcher or []] or PLAN
-        good = [spawn(*step) for step in plan if not asked.quick or step[0] not in peers.SLOW]
+        fewer = QUICK if asked.quick else {}
+        good = [spawn(name, dims, fewer.get((name, dims[0]), asked.instances))
+                for name, dims in plan if not asked.quick or name not in peers.SLOW]
     return 0 if all(good) else 1
 
 
