@@ -85,8 +85,9 @@ static void add_shade(struct str *to, double shade)
 {
     static const unsigned char stops[][3] = {
         {253, 231, 37}, {94, 201, 98}, {33, 145, 140}, {59, 82, 139}, {68, 1, 84}};
-    double at = fmin(fmax(shade, 0), 1) * (double)(ARRAY_LEN(stops) - 1);
-    size_t i = MIN((size_t)at, ARRAY_LEN(stops) - 2);
+    size_t last = ARRAY_LEN(stops) - 1;
+    double at = fmin(fmax(shade, 0), 1) * (double)last;
+    size_t i = MIN((size_t)at, last - 1);
     double part = at - (double)i;
 
     str_add_char(to, '#');
@@ -174,9 +175,10 @@ static void add_cells(struct svg *svg)
         double shade = axis_place(&chart->shade, chart->cells[i]);
         if (isnan(shade))
             continue;
+        size_t above = i / chart->columns + 1;
         str_addf(svg->to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"",
-                 b->left + (double)(i % chart->columns) * w,
-                 b->bottom - (double)(i / chart->columns + 1) * h, w + 0.1, h + 0.1);
+                 b->left + (double)(i % chart->columns) * w, b->bottom - (double)above * h, w + 0.1,
+                 h + 0.1);
         add_shade(svg->to, shade);
         str_add(svg->to, "\"/>\n");
     }

@@ -42,10 +42,10 @@ static void fill_cells(struct chart *chart, const struct spots *spots)
     chart->columns = cells_of(&chart->x);
     chart->rows = cells_of(&chart->y);
     chart->cells = xcalloc(chart->columns * chart->rows, sizeof(*chart->cells));
-    for (size_t i = 0; i < chart->columns * chart->rows; i++)
-        chart->cells[i] =
-            guess(spots, ((double)(i % chart->columns) + 0.5) / (double)chart->columns,
-                  ((double)(i / chart->columns) + 0.5) / (double)chart->rows);
+    for (size_t row = 0, i = 0; row < chart->rows; row++)
+        for (size_t column = 0; column < chart->columns; column++)
+            chart->cells[i++] = guess(spots, ((double)column + 0.5) / (double)chart->columns,
+                                      ((double)row + 0.5) / (double)chart->rows);
 }
 
 static void collect(const struct plot *plot, struct chart *chart, size_t px, size_t py,

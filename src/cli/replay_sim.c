@@ -232,7 +232,7 @@ static ptrdiff_t promoted(const struct sim *sim)
     at = sim->how->stop->promote(&view.base);
     int64_t number = at < 0 ? 0 : view.trials[at].number;
     free(view.trials);
-    return number ? (ptrdiff_t)sim->begun.at[number - 1] : -1;
+    return number && sim->begun.at ? (ptrdiff_t)sim->begun.at[number - 1] : -1;
 }
 
 /* What is still paused when nothing is left to begin is over. */

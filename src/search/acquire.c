@@ -11,6 +11,7 @@
 #include "search/draw.h"
 #include "search/sobol_set.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 
@@ -39,6 +40,7 @@ static void pool_add(struct pool *pool, const double *x)
 {
     size_t d = pool->a->s->space->n;
     vec_reserve(&pool->x, (pool->n + 1) * d + 1);
+    assert(pool->x.at);
     memcpy(pool->x.at + pool->n * d, x, d * sizeof(*x));
     pool->n++;
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * auto.c — the default: Gaussian processes, or the forest where it predicts the better half at
- * least a tenth better or where the space is mostly conditional; every eighth suggestion a
- * neighbour of the best. A finite space no larger than the budget is enumerated instead (search.c).
+ * least a tenth better; every eighth suggestion a neighbour of the best. A finite space no larger
+ * than the budget is enumerated instead (search.c).
+ *
+ * Conditional spaces are no reason to take the forest: measured, the processes do better there too.
+ * Nor are neighbours looked at before the best is somewhat certain: that cost more than it brought.
  */
 #include "search/guided.h"
 
@@ -13,21 +16,7 @@
 #define COMPARE_MAX 200 /* rows that they are compared on */
 #define BETTER      0.9 /* the forest's error must be below this share */
 #define NEAR_EVERY  8
-#define NEAR_FROM                                                                                  \
-    20 /* before, the best is too uncertain: measured, it costs more than it brings                \
-        */
-
-static bool mostly_conditional(const struct space *space)
-{
-    size_t all = 0, conditional = 0;
-
-    for (size_t i = 0; i < space->n; i++)
-        if (param_size(&space->params[i]) > 1) {
-            all++;
-            conditional += space->params[i].n_when > 0;
-        }
-    return conditional * 2 > all;
-}
+#define NEAR_FROM   20 /* asks */
 
 /* Squared error of predictions over the better half (target at most 0, roughly: see scale.h). */
 static double error_of(const struct data *data, const size_t *rows, const double *predicted,
@@ -121,8 +110,6 @@ static bool forest_is_better(struct search *s)
     bool ready = false;
     struct belief *belief = belief_of(s, &ready);
 
-    if (mostly_conditional(s->space))
-        return true;
     if (!belief || !ready || belief->transfer || belief->models[0].fitted.count < COMPARE_MIN)
         return false;
     if (guided->compared_at != belief->models[0].fitted.count) {

@@ -144,6 +144,7 @@ static size_t list_rungs(const struct ladder *ladder, const struct stop_view *vi
 static void find_waiting(const struct ladder *ladder, const struct stop_view *view,
                          const int64_t *rungs, size_t n, ptrdiff_t *ret)
 {
+    assert(n > 0);
     for (size_t k = 0; k < n; k++)
         ret[k] = -1;
     for (size_t i = 0; i < view->n; i++) {

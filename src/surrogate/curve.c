@@ -167,9 +167,9 @@ static bool trace_fit(const struct trace *trace, double x, struct look *ret)
 static bool trace_look(const struct trace *trace, double x, struct look *ret)
 {
     struct look before;
+    *ret = (struct look){.level = NAN, .growth = 1};
     if (!trace_fit(trace, x, ret))
         return false;
-    ret->growth = 1;
     if (ret->fall > 0 && trace_fit(trace, x - M_LN2, &before))
         ret->growth = before.fall > 0 ? fmax(fmin(ret->fall / before.fall, GROWTH), 1) : GROWTH;
     return true;
@@ -197,8 +197,6 @@ static void law_init(struct law *law, const struct curve_set *set, double x, str
     for (size_t i = 0; i < set->n; i++) {
         if (trace_look(&set->traces[i], x, &ret_looks[i]))
             law_add(law, 1, &ret_looks[i], set->ends[i]);
-        else
-            ret_looks[i].level = NAN;
     }
 }
 

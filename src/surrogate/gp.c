@@ -11,6 +11,7 @@
 #include "linalg/linalg.h"
 #include "surrogate/gp_internal.h"
 
+#include <assert.h>
 #include <math.h>
 
 struct gp_prior gp_prior_for(size_t d)
@@ -195,12 +196,15 @@ static void solve_alpha(struct gp *gp)
 /* The jitter grows by tens until K is positive definite: at last it is mostly noise. */
 static void factor(struct gp *gp)
 {
+    double jitter = 1e-10;
+
     gp->jitter = 0;
-    for (double jitter = 1e-10; jitter < 1e12; jitter *= 10) {
+    for (int i = 0; i < 22; i++) {
         fill_kernel(gp);
         if (chol(gp->l, gp->n, gp->cap))
             break;
         gp->jitter = jitter * gp->signal;
+        jitter *= 10;
     }
     solve_alpha(gp);
 }
@@ -270,6 +274,7 @@ static void widen(struct gp *gp)
 
     gp->z = gp->l = NULL;
     make_room(gp, old + 1);
+    assert(gp->z && gp->l);
     for (size_t j = 0; j < gp->d; j++)
         memcpy(gp->z + j * gp->cap, z + j * old, n * sizeof(*z));
     for (size_t j = 0; j < n; j++)
