@@ -70,24 +70,27 @@ bool belief_feasible(const struct search *s, size_t first)
     return true;
 }
 
+/* Only rows that the processes hold can be the best: where there are too many, they have those that
+ * matter. */
 size_t belief_top(struct search *s, const struct belief *belief, size_t max, size_t *ret_rows,
                   double *ret_mean, double *ret_deviation)
 {
     const struct model *model = &belief->models[0];
-    size_t n = model->data.rows.len, found = 0;
+    size_t n = model->used.len, found = 0;
     autofree(mem) double *mean = xcalloc(2 * n + 1, sizeof(*mean));
 
-    model_predict(model, model->data.features.at, n, mean, ret_deviation ? mean + n : NULL);
+    model_predict_rows(model, model->used.at, n, mean, ret_deviation ? mean + n : NULL);
     while (found < max) {
         size_t best = n;
-        for (size_t i = 0; i < n; i++)
-            if (!isnan(mean[i]) && model->data.rows.at[i].finite &&
-                belief_feasible(s, model->data.rows.at[i].first) &&
+        for (size_t i = 0; i < n; i++) {
+            const struct data_row *row = &model->data.rows.at[model->used.at[i]];
+            if (!isnan(mean[i]) && row->finite && belief_feasible(s, row->first) &&
                 (best == n || mean[i] < mean[best]))
                 best = i;
+        }
         if (best == n)
             break;
-        ret_rows[found] = best;
+        ret_rows[found] = model->used.at[best];
         if (ret_mean)
             ret_mean[found] = mean[best];
         if (ret_deviation)

@@ -11,11 +11,12 @@
 
 #include <math.h>
 
-#define NEAR       4         /* of the best settings have their surroundings looked at */
-#define HOPE       1.0       /* deviations below the mean, for several objectives */
-#define COST_SHARE 1.0       /* how much of the (logarithmic) cost counts */
-#define TOLD_MIN   (size_t)5 /* results before the model leads */
-#define SMALL      1e-9
+#define NEAR        4         /* of the best settings have their surroundings looked at */
+#define HOPE        1.0       /* deviations below the mean, for several objectives */
+#define COST_SHARE  1.0       /* how much of the (logarithmic) cost counts */
+#define TOLD_MIN    (size_t)5 /* results before the model leads */
+#define FOREST_ROWS 2000      /* at most */
+#define SMALL       1e-9
 
 int guided_init(struct search *s, struct err *err)
 {
@@ -211,18 +212,19 @@ static void find_front(struct lead *lead)
 {
     struct search *s = lead->s;
     const struct data *data = &lead->belief->models[0].data;
-    size_t n = data->rows.len, m = lead->m = s->problem.n_objectives, kept = 0;
+    const size_t *rows = lead->belief->models[0].used.at;
+    size_t n = lead->belief->models[0].used.len, m = lead->m = s->problem.n_objectives, kept = 0;
     autofree(mem) double *values = xcalloc(n * m + 1, sizeof(*values));
     autofree(mem) double *mean = xcalloc(n + 1, sizeof(*mean));
     autofree(mem) size_t *rank = xcalloc(n + 1, sizeof(*rank));
 
     for (size_t k = 0; k < m; k++) {
-        model_predict(&lead->belief->models[k], data->features.at, n, mean, NULL);
+        model_predict_rows(&lead->belief->models[k], rows, n, mean, NULL);
         for (size_t i = 0; i < n; i++)
             values[i * m + k] = mean[i];
     }
     for (size_t i = 0; i < n; i++)
-        if (data->rows.at[i].finite && belief_feasible(s, data->rows.at[i].first))
+        if (data->rows.at[rows[i]].finite && belief_feasible(s, data->rows.at[rows[i]].first))
             memmove(values + kept++ * m, values + i * m, m * sizeof(*values));
     lead->front = xcalloc((kept + 1) * m + 1, sizeof(double));
     lead->reference = xcalloc(m + 1, sizeof(double));
@@ -314,7 +316,7 @@ int guided_ask(struct search *s, enum guide guide, bool near, struct suggestion 
     else if (guide == GUIDE_FOREST) {
         const struct data *data = &lead.belief->models[0].data;
         autofree(mem) size_t *rows = xcalloc(data->rows.len + 1, sizeof(*rows));
-        size_t n = data_choose(data, SIZE_MAX, rows);
+        size_t n = data_choose(data, FOREST_ROWS, rows);
         lead.forest = forest = guided_forest(s, data, rows, n, &rng);
     }
     int r = best_of(&lead, &rng, near && lead.m == 1, ret, err);

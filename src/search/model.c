@@ -159,6 +159,17 @@ void model_predict(const struct model *model, const double *features, size_t m, 
     add_known(model, features, m, ret_mean);
 }
 
+void model_predict_rows(const struct model *model, const size_t *rows, size_t n, double *ret_mean,
+                        double *ret_deviation)
+{
+    size_t d = model->data.encoder->d;
+    autofree(mem) double *features = xcalloc(n * d + 1, sizeof(*features));
+
+    for (size_t i = 0; i < n; i++)
+        memcpy(features + i * d, model->data.features.at + rows[i] * d, d * sizeof(*features));
+    model_predict(model, features, n, ret_mean, ret_deviation);
+}
+
 void model_gradient(const struct model *model, const double *features, double *ret_mean,
                     double *ret_deviation, double *ret_mean_slope, double *ret_deviation_slope)
 {

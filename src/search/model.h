@@ -35,6 +35,9 @@ void model_imagine(struct model *model, const struct history *history);
 /* At m points given as features: mean and deviation (NULL: not wanted), scaled. */
 void model_predict(const struct model *model, const double *features, size_t m, double *ret_mean,
                    double *ret_deviation);
+/* The same at rows of the data. */
+void model_predict_rows(const struct model *model, const size_t *rows, size_t n, double *ret_mean,
+                        double *ret_deviation);
 /* The same at one point, with slopes by each feature. */
 void model_gradient(const struct model *model, const double *features, double *ret_mean,
                     double *ret_deviation, double *ret_mean_slope, double *ret_deviation_slope);
