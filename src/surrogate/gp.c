@@ -19,6 +19,7 @@ struct gp_prior gp_prior_for(size_t d)
     return (struct gp_prior){
         .length_mean = log(0.5) + 0.5 * log(fmax((double)d, 1) / 4),
         .length_sd = 1.0,
+        .category_longer = log(2),
         .signal_mean = 0,
         .signal_sd = 1,
         .noise_mean = log(0.02),

@@ -20,6 +20,7 @@ struct gp;
 /* What the hyper-parameters are expected to be: a normal prior on each logarithm. */
 struct gp_prior {
     double length_mean, length_sd; /* of ln ℓ */
+    double category_longer;        /* added to it for categories, which are all 1 apart */
     double signal_mean, signal_sd; /* of ln s² */
     double noise_mean, noise_sd;   /* of ln noise */
     double warp_sd;                /* of ln p and ln q; 0: no warping */

@@ -29,6 +29,8 @@ static void prior_of(const struct gp *gp, size_t k, double *ret_mean, double *re
     size_t d = gp->d;
 
     *ret_mean = k < d ? prior->length_mean : k == d ? prior->signal_mean : prior->noise_mean;
+    if (k < d && gp->category[k])
+        *ret_mean += prior->category_longer;
     *ret_sd = k < d ? prior->length_sd : k == d ? prior->signal_sd : prior->noise_sd;
     if (k > d + 1) {
         *ret_mean = 0;
