@@ -302,4 +302,27 @@ TEST(the_model_leads_after_a_few_and_says_so)
     space_release(&space);
 }
 
+/* Cliffs along the axes: trees cut there, a smooth process cannot. The results are spread over the
+ * space, as another search may leave them. */
+TEST(auto_takes_the_forest_where_it_predicts_better)
+{
+    struct space space = {0};
+    struct rng rng;
+    double x[3];
+    rng_init(&rng, 5, 0);
+    for (size_t k = 0; k < ARRAY_LEN(x); k++)
+        space_add(&space, param_float(0, 1));
+    autofree(search) struct search *s =
+        search_for("auto", &(struct problem){.space = &space, .seed = 1, .trials = 200});
+    for (size_t i = 0; i < 150; i++) {
+        for (size_t k = 0; k < ARRAY_LEN(x); k++)
+            x[k] = rng_unit(&rng);
+        tell_value(s, x, x[0] > 0.7 ? 2 + x[2] : x[1] > 0.5 ? 1 : 0);
+    }
+    struct suggestion next = {.x = x};
+    assert_int_equal(search_ask(s, &next, NULL), 0);
+    assert_string_equal(next.by, "forest");
+    space_release(&space);
+}
+
 TEST_MAIN
