@@ -35,7 +35,8 @@ code: none
 
 def begin(home, name, trials, gate=""):
     """Start an experiment; with a gate its trials end only once the file of that name is there."""
-    home.file("program.sh", PROGRAM)
+    if not home.read("program.sh"):  # a shell that is just starting would find it cut short
+        home.file("program.sh", PROGRAM)
     home.file(f"{name}.yaml", SPEC.format(name=name, trials=trials, gate=gate))
     proc = home.start("run", f"{name}.yaml", "--json")
     home.wait_event(proc, "started")
