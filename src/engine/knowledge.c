@@ -191,9 +191,10 @@ int knowledge_find(struct run *run, struct store *store, struct err *err)
     if (!store || run->spec.knowledge == KNOWLEDGE_OFF || run->experiment.rerun_of_trial ||
         !run->spec.objective.metric)
         return 0;
+    struct problem problem = {.space = &run->spec.space, .trials = run->spec.trials};
     if (run->spec.knowledge == KNOWLEDGE_LIST)
         return find_named(run, store, err);
-    return find_similar(run, store, err);
+    return search_learns(run->spec.algorithm, &problem) ? find_similar(run, store, err) : 0;
 }
 
 /* ---- what was used is an event, and comes back from it ---- */

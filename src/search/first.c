@@ -72,7 +72,7 @@ void first_tried(struct search *s, const double *x)
 static bool ask_known(struct search *s, struct suggestion *ret)
 {
     bool ready;
-    struct belief *belief = s->problem.n_tasks ? belief_of(s, &ready) : NULL;
+    struct belief *belief = s->problem.n_tasks && !s->ops->blind ? belief_of(s, &ready) : NULL;
 
     if (!belief || !belief->transfer)
         return false;

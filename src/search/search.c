@@ -74,6 +74,12 @@ static int refuse_name(const char *name, struct err *err)
     return err_set(err, ENOENT, "unknown search algorithm '%s'; there are %s", name, list.s);
 }
 
+bool search_learns(const char *name, const struct problem *problem)
+{
+    const struct search_ops *ops = str_eq(name, "auto") ? ops_auto(problem) : ops_find(name);
+    return ops && !ops->blind;
+}
+
 int search_new(const char *name, const struct problem *problem, struct search **ret,
                struct err *err)
 {

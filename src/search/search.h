@@ -150,6 +150,8 @@ struct rng search_rng(const struct search *s, uint64_t purpose);
  * (search_free), -ENOENT if the name is unknown, -EINVAL if it cannot search this space. */
 int search_new(const char *name, const struct problem *problem, struct search **ret,
                struct err *err);
+/* Would that algorithm look at results, its own or those of earlier experiments? */
+bool search_learns(const char *name, const struct problem *problem);
 void search_free(struct search *s);
 DEFINE_AUTOFREE(search);
 /* The next point; it is in flight until it is told. If one was prepared, that one, at once. */
