@@ -25,6 +25,7 @@ struct peer {
     int64_t after;    /* of its events it has had so many; < 0: it does not know */
 };
 
+struct answer;
 struct server {
     uv_loop_t *loop;
     struct runtime *runtime;
@@ -32,6 +33,7 @@ struct server {
     uv_timer_t timer;
     uv_idle_t idle; /* active while a peer is joining */
     VEC(struct peer *) peers;
+    VEC(struct answer *) answers; /* that wait for their commit; it may never come */
     uint64_t next_id;
     int handles;
 };
@@ -122,6 +124,12 @@ struct answer {
     char *text;
 };
 
+static void answer_free(struct answer *answer)
+{
+    free(answer->text);
+    free(answer);
+}
+
 /* Between two commits, so that no event is missed and none is told twice. */
 static void on_joining(uv_idle_t *idle)
 {
@@ -154,8 +162,12 @@ static void answer_now(void *arg)
         peer_send(peer, answer->text);
         break;
     }
-    free(answer->text);
-    free(answer);
+    for (size_t i = 0; i < server->answers.len; i++)
+        if (server->answers.at[i] == answer) {
+            vec_remove(&server->answers, i);
+            break;
+        }
+    answer_free(answer);
 }
 
 static void on_line(struct peer *peer, const char *line, size_t n)
@@ -177,6 +189,7 @@ static void on_line(struct peer *peer, const char *line, size_t n)
     answer->peer = peer->id;
     answer->after = json_get_int(request, "after", -1);
     answer->text = str_take(&reply);
+    vec_push(&server->answers, answer);
     engine_when_committed(runtime_engine(server->runtime), answer_now, answer);
 }
 
@@ -268,5 +281,8 @@ void server_free(struct server *server)
     while (server->handles > 0)
         uv_run(server->loop, UV_RUN_NOWAIT);
     vec_release(&server->peers);
+    vec_foreach (answer, &server->answers)
+        answer_free(*answer);
+    vec_release(&server->answers);
     free(server);
 }
