@@ -7,6 +7,9 @@
 #include <err.h>
 #include <math.h>
 #include <libgen.h>
+#include <zlib.h>
+
+#define LINE_MAX_BYTES 8192
 
 #define ROWS_MAX 10000
 
@@ -55,10 +58,8 @@ static void read_row(struct curve_table *table, const char *line, const char *pa
 
 void curve_table_load(struct curve_table *table, const char *path)
 {
-    autofree(mem) char *command = xasprintf("zcat '%s'", path);
     autofree(mem) char *copy = xstrdup(path);
-    autofree(mem) char *line = NULL;
-    size_t size = 0;
+    autofree(mem) char *line = xmalloc(LINE_MAX_BYTES);
 
     *table = (struct curve_table){.best = -INFINITY};
     snprintf(table->name, sizeof(table->name), "%.*s", (int)strcspn(basename(copy), "."),
@@ -66,13 +67,13 @@ void curve_table_load(struct curve_table *table, const char *path)
     table->points = xcalloc(ROWS_MAX, sizeof(*table->points));
     table->seconds = xcalloc(ROWS_MAX, sizeof(*table->seconds));
     table->accuracy = xcalloc(ROWS_MAX, sizeof(*table->accuracy));
-    FILE *f = popen(command, "r");
-    if (!f || getline(&line, &size, f) < 0)
+    gzFile f = gzopen(path, "rb");
+    if (!f || !gzgets(f, line, LINE_MAX_BYTES))
         errx(1, "cannot read %s", path);
     read_head(table, line);
-    while (table->n < ROWS_MAX && getline(&line, &size, f) > 0)
+    while (table->n < ROWS_MAX && gzgets(f, line, LINE_MAX_BYTES))
         read_row(table, line, path);
-    if (pclose(f) != 0 || table->n == 0)
+    if (gzclose(f) != Z_OK || table->n == 0)
         errx(1, "cannot read %s", path);
     table->space = (struct space){.params = table->params, .n = PARAMS};
 }

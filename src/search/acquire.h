@@ -22,7 +22,6 @@ struct acquire {
     const double *near; /* (n_near, space->n) settings whose surroundings are looked at: the best */
     size_t n_near;
     size_t candidates; /* drawn over the whole space; 0: a good number */
-    size_t effort;     /* settings that are scored at most, about */
     bool only_near;    /* just the neighbours of near[0] */
 };
 /* The best fresh setting found, and its score. -ENODATA: there is none. */
