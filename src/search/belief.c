@@ -54,6 +54,11 @@ struct belief *belief_of(struct search *s, bool *ret_ready)
     return s->belief;
 }
 
+bool belief_has_unit(const struct belief *belief)
+{
+    return belief->models[0].data.rows.len > 1;
+}
+
 const struct model *belief_cost(const struct belief *belief)
 {
     const struct model *model = &belief->models[belief->n_models - 1];
@@ -108,7 +113,8 @@ int search_best(struct search *s, struct best *ret)
     size_t row;
     struct belief *belief = s->problem.n_objectives == 1 ? belief_of(s, &ready) : NULL;
 
-    if (!belief || !ready || belief_top(s, belief, 1, &row, &mean, &deviation) == 0)
+    if (!belief || !ready || !belief_has_unit(belief) ||
+        belief_top(s, belief, 1, &row, &mean, &deviation) == 0)
         return first_best(s, ret);
     const struct model *model = &belief->models[0];
     *ret = (struct best){.x = history_x(&s->history, model->data.rows.at[row].first),
@@ -126,7 +132,7 @@ bool search_predict(struct search *s, const double *x, size_t n, double *ret_mea
     bool ready = false;
     struct belief *belief = belief_of(s, &ready);
 
-    if (!belief || !ready)
+    if (!belief || !ready || !belief_has_unit(belief))
         return false;
     size_t d = belief->encoder.d;
     autofree(mem) double *features = xcalloc(n * d + 1, sizeof(*features));
@@ -146,7 +152,8 @@ double search_expected_gain(struct search *s)
     size_t row;
     struct belief *belief = s->problem.n_objectives == 1 ? belief_of(s, &ready) : NULL;
 
-    if (!belief || !ready || belief_top(s, belief, 1, &row, &mean, &deviation) == 0)
+    if (!belief || !ready || !belief_has_unit(belief) ||
+        belief_top(s, belief, 1, &row, &mean, &deviation) == 0)
         return NAN;
     if (!guided_look(s, &value, &deviation))
         return 0;

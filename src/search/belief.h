@@ -22,6 +22,8 @@ struct belief {
 /* NULL if there is no linear algebra. Up to date with the history; *ret_ready: the objective has a
  * model. */
 struct belief *belief_of(struct search *s, bool *ret_ready);
+/* Can its predictions be told in the objective's units? Not from a single setting. */
+bool belief_has_unit(const struct belief *belief);
 /* The model of ln cost; NULL: it is not weighed, or none is known. */
 const struct model *belief_cost(const struct belief *belief);
 void belief_free(struct belief *belief);

@@ -116,11 +116,16 @@ static bool rescale(struct data *data)
     return true;
 }
 
-/* What the tasks predict is taken off, weighed as it fits this experiment so far. */
+/* What the tasks predict is taken off, weighed as it fits this experiment so far. Settings that
+ * they recommend lie near each other: on the tasks' scale, so do their results. */
 static void subtract_known(struct data *data)
 {
     size_t tasks = transfer_tasks(data->transfer);
+    double spread = transfer_spread(data->transfer, data->known.at, data->rows.len);
 
+    scale_stretch(&data->scale, spread);
+    for (size_t i = 0; i < data->rows.len; i++)
+        data->target.at[i] *= spread;
     transfer_weigh(data->transfer, data->known.at, data->target.at, data->rows.len, data->weights);
     for (size_t i = 0; i < data->rows.len; i++)
         for (size_t t = 0; t < tasks; t++)
@@ -138,6 +143,11 @@ bool data_update(struct data *data, const struct search *s, size_t count)
     if (data->transfer)
         subtract_known(data);
     return true;
+}
+
+bool data_enough(const struct data *data)
+{
+    return data->scale.n > 0 && data->rows.len >= (data->transfer ? 1 : 2);
 }
 
 static int by_target(const void *a, const void *b, void *arg)

@@ -84,7 +84,7 @@ bool model_update(struct model *model, const struct search *s)
 {
     struct data *data = &model->data;
 
-    if (!data_update(data, s, s->history.n) || data->rows.len < 2)
+    if (!data_update(data, s, s->history.n) || !data_enough(data))
         return false;
     for (size_t k = 0; k < model->fitted.members && model->used.len; k++)
         gp_cut(model->gp[k], model->used.len); /* what was imagined */

@@ -27,8 +27,7 @@ void model_init(struct model *model, const struct encoder *encoder, const struct
                 const struct transfer *transfer, size_t column);
 void model_release(struct model *model);
 /* Take in what was told since. Hyper-parameters follow from the results alone (refit.h), not from
- * when this is called. False: too little is known (fewer
- * than two settings, or no value). */
+ * when this is called. False: too little is known (data_enough()). */
 bool model_update(struct model *model, const struct search *s);
 /* What is in flight counts as if it had come out as expected; until the next update. */
 void model_imagine(struct model *model, const struct history *history);

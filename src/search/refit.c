@@ -87,7 +87,7 @@ void refit_run(const struct data *like, const struct search *s, const struct gp_
 
     rewind_data(like, s, count, &data);
     fitted_release(ret);
-    if (data.scale.n && data.rows.len >= 2)
+    if (data_enough(&data))
         fit_to(&data, prior, s->problem.seed, ret);
     ret->count = count;
     data_release(&data);
@@ -123,8 +123,7 @@ void refit_begin(struct refit **refit, const struct data *like, const struct sea
     next->prior = *prior;
     next->seed = s->problem.seed;
     rewind_data(like, s, count, &next->data);
-    if (next->data.scale.n && next->data.rows.len >= 2 &&
-        pthread_create(&next->thread, NULL, refit_main, next) == 0) {
+    if (data_enough(&next->data) && pthread_create(&next->thread, NULL, refit_main, next) == 0) {
         *refit = next;
         return;
     }

@@ -83,6 +83,13 @@ void scale_init(struct scale *scale, const double *values, size_t n)
     standardise(scale);
 }
 
+void scale_stretch(struct scale *scale, double by)
+{
+    for (size_t i = 0; i < scale->n; i++)
+        scale->to[i] *= by;
+    scale->slope /= by;
+}
+
 void scale_release(struct scale *scale)
 {
     free(scale->from);

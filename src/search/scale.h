@@ -16,6 +16,8 @@ struct scale {
 };
 /* From n ≥ 1 finite values. */
 void scale_init(struct scale *scale, const double *values, size_t n);
+/* All scaled values times `by`. */
+void scale_stretch(struct scale *scale, double by);
 void scale_release(struct scale *scale);
 double scale_apply(const struct scale *scale, double value);
 /* Back: scaled to value; straight lines between what is known and beyond. */

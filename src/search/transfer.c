@@ -20,6 +20,7 @@
 #define ALIKE_SD   0.4
 #define LEVEL_SD   1.0
 #define MISFIT     0.4 /* variance of what the tasks do not explain */
+#define OWN_SPREAD 0.1 /* the same among settings that the tasks think alike */
 
 struct one_task {
     struct gp *gp;
@@ -110,6 +111,22 @@ void transfer_predict(const struct transfer *transfer, const double *features, s
     }
     for (size_t i = 0; i < m; i++)
         ret[i * tasks + transfer->n] = 1;
+}
+
+double transfer_spread(const struct transfer *transfer, const double *known, size_t n)
+{
+    size_t k = transfer->n + 1;
+    double mean = 0, squares = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (size_t t = 0; t < transfer->n; t++)
+            sum += known[i * k + t];
+        double guess = sum / (double)transfer->n, before = guess - mean;
+        mean += before / (double)(i + 1);
+        squares += before * (guess - mean);
+    }
+    return fmin(1, sqrt(squares / (double)n + OWN_SPREAD));
 }
 
 /* Ridge regression: (FᵀF/v + P)·w = Fᵀy/v + P·w₀, P the precision of the prior. */

@@ -20,6 +20,9 @@ size_t transfer_tasks(const struct transfer *transfer);
 /* Scaled predictions of all tasks at m points: ret (m, tasks). */
 void transfer_predict(const struct transfer *transfer, const double *features, size_t m,
                       double *ret);
+/* How far results at n points should lie apart, by what the tasks predict there (n, tasks): at most
+ * 1, their deviation where tasks saw all of the space. */
+double transfer_spread(const struct transfer *transfer, const double *known, size_t n);
 /* Weights (tasks) that fit the targets (n) to the tasks' predictions there (n, tasks). */
 void transfer_weigh(const struct transfer *transfer, const double *known, const double *target,
                     size_t n, double *ret_weights);
