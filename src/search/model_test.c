@@ -300,6 +300,63 @@ TEST(the_best_of_a_related_task_comes_first)
     space_release(&space);
 }
 
+TEST(one_result_is_enough_where_a_task_tells_the_rest)
+{
+    struct space space = {0};
+    double x[4];
+    fill_mixed(&space);
+    struct task task = task_of(&space, 60, shifted);
+    struct problem problem = {
+        .space = &space, .seed = 4, .trials = 10, .tasks = &task, .n_tasks = 1};
+    autofree(search) struct search *s = search_for("auto", &problem);
+    struct suggestion next = {.x = x};
+    struct best best;
+    while (search_ask(s, &next, NULL) == 0 && next.why == WHY_KNOWN && s->history.n == 0)
+        tell_value(s, x, mixed_value(x));
+    assert_true(next.why == WHY_KNOWN || next.why == WHY_MODEL); /* not one of the spread ones */
+    assert_true(s->history.n > 1 || isnan(next.mean));           /* there is no unit yet */
+    double worse = 0;
+    for (size_t i = 0; i < task.n; i++)
+        worse += task.y[i] > shifted(x);
+    assert_true(worse > 0.5 * (double)task.n);
+    assert_int_equal(search_best(s, &best), 0);
+    assert_true(best.repeats == 1);
+    task_free(&task);
+    space_release(&space);
+}
+
+/* The least value that 40 trials find. */
+static double found_with(const struct space *space, const struct task *task, uint64_t seed)
+{
+    struct problem problem = {
+        .space = space, .seed = seed, .trials = 40, .tasks = task, .n_tasks = task != NULL};
+    autofree(search) struct search *s = search_for("auto", &problem);
+    double x[4], least = INFINITY;
+    for (int i = 0; i < 40; i++) {
+        assert_true(ask_point(s, x));
+        least = fmin(least, mixed_value(x));
+        tell_value(s, x, mixed_value(x));
+    }
+    return least;
+}
+
+TEST(a_reversed_task_costs_some_trials_only)
+{
+    struct space space = {0};
+    double spread = 0, cold = 0, misled = 0;
+    fill_mixed(&space);
+    struct task wrong = task_of(&space, 60, reversed);
+    for (size_t i = 0; i < wrong.n; i++)
+        spread = fmax(spread, wrong.y[0] - wrong.y[i]);
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        cold += found_with(&space, NULL, seed) / 4;
+        misled += found_with(&space, &wrong, seed) / 4;
+    }
+    assert_true(misled - cold < 0.05 * spread);
+    task_free(&wrong);
+    space_release(&space);
+}
+
 TEST(a_related_task_is_believed_and_a_reversed_one_soon_not)
 {
     struct space space = {0};
