@@ -23,16 +23,16 @@
 #include <math.h>
 
 #define LIGHT_US 1000 /* what takes less is computed on the loop */
-#define LONG_RUN 20   /* trials this much longer than a suggestion deserve the newest one */
+#define LONG_RUN 20   /* a single trial this much longer than a suggestion deserves the newest */
 
 static bool rests_on_results(enum why why)
 {
     return why == WHY_MODEL || why == WHY_NEAR || why == WHY_BREED || why == WHY_REPEAT;
 }
 
-bool ask_anew(int64_t mean_run_us, int64_t took_us)
+bool ask_anew(int64_t mean_run_us, int64_t took_us, int64_t others)
 {
-    return mean_run_us / LONG_RUN >= took_us;
+    return !others && mean_run_us / LONG_RUN >= took_us;
 }
 
 /* ---- its life ---- */
@@ -87,7 +87,7 @@ void ask_tell_now(struct run *run, const struct trial *trial)
     ask->stalled = false;
     if (result.kind == RESULT_VOID) {
         run->exhausted = false; /* its setting may come again */
-    } else if (ask->ready && ask_anew(run->mean_run_us, ask->took_us)) {
+    } else if (ask->ready && ask_anew(run->mean_run_us, ask->took_us, run->counts[TRIAL_RUNNING])) {
         search_forget(run->search);
         ask->ready = false;
     }

@@ -66,12 +66,13 @@ static void run_to(int64_t experiment, int64_t first, int64_t last, int64_t atte
 
 TEST(long_trials_deserve_the_newest_suggestion_short_ones_take_what_is_ready)
 {
-    assert_true(ask_anew(3600 * US_PER_S, 500000));
-    assert_true(ask_anew(20 * 5000, 5000));
-    assert_false(ask_anew(19 * 5000, 5000));
-    assert_false(ask_anew(10000, 500000));
-    assert_false(ask_anew(0, 5000)); /* nobody knows how long they are */
-    assert_true(ask_anew(0, 0));
+    assert_true(ask_anew(3600 * US_PER_S, 500000, 0));
+    assert_true(ask_anew(20 * 5000, 5000, 0));
+    assert_false(ask_anew(19 * 5000, 5000, 0));
+    assert_false(ask_anew(10000, 500000, 0));
+    assert_false(ask_anew(0, 5000, 0)); /* nobody knows how long they are */
+    assert_true(ask_anew(0, 0, 0));
+    assert_false(ask_anew(3600 * US_PER_S, 500000, 1)); /* others run: nobody waits */
 }
 
 TEST(a_slot_takes_what_was_prepared_while_its_trial_ran)
@@ -109,6 +110,20 @@ TEST(a_slot_waits_for_the_newest_when_trials_are_long)
     tear_down();
 }
 
+TEST(a_slot_beside_others_takes_what_was_prepared)
+{
+    set_up(2, 0);
+    t.job_us = 2000;
+    int64_t id = submit(BAYES(""));
+    for (int64_t attempt = 1; attempt <= 20; attempt++)
+        finish(attempt, loss_at(id, attempt));
+    t.hold_jobs = true;
+    finish(21, loss_at(id, 21));
+    assert_int_equal(engine_active(t.engine), 2);
+    assert_int_equal(trial(id, 23)->seen, 20);
+    tear_down();
+}
+
 TEST(results_that_come_while_the_search_computes_are_told_after_it_in_their_order)
 {
     struct search_job *job = NULL;
@@ -118,10 +133,11 @@ TEST(results_that_come_while_the_search_computes_are_told_after_it_in_their_orde
     for (int64_t attempt = 1; attempt <= 20; attempt++)
         finish(attempt, loss_at(id, attempt));
     t.hold_jobs = true;
-    finish(21, loss_at(id, 21));
+    finish(21, loss_at(id, 21));                    /* 24 takes what was prepared */
     assert_true(engine_search_due(t.engine, &job)); /* it holds the search */
     finish(23, loss_at(id, 23));
     finish(22, loss_at(id, 22));
+    finish(24, loss_at(id, 24));
     assert_int_equal(trial(id, 21)->told, 21);
     assert_int_equal(trial(id, 23)->told, 22);
     assert_int_equal(trial(id, 22)->told, 23);
@@ -130,7 +146,7 @@ TEST(results_that_come_while_the_search_computes_are_told_after_it_in_their_orde
     t.hold_jobs = false;
     turn();
     assert_int_equal(engine_active(t.engine), 3);
-    assert_int_equal(trial(id, 24)->seen, 23); /* computed anew with all of them */
+    assert_int_equal(trial(id, 25)->seen, 24); /* nothing else ran: computed anew with all */
     tear_down();
 }
 

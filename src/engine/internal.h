@@ -216,8 +216,9 @@ void ask_failed(struct run *run, int r, const struct err *err);
 /* What its numbers say about why it was suggested. */
 enum why ask_why(const struct trial *trial);
 /* Is it better to compute a suggestion again, now that there is one more result, than to take the
- * prepared one? Pure. */
-bool ask_anew(int64_t mean_run_us, int64_t took_us);
+ * prepared one? Not while others run: then this one result is not worth the wait, and the next
+ * suggestion has it. Pure. */
+bool ask_anew(int64_t mean_run_us, int64_t took_us, int64_t others);
 /* ask_job.c: what is computed aside. */
 void search_job_free(struct search_job *job);
 /* The search has nothing more to say about a run whose trials are all over. */
