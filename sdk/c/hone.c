@@ -4,13 +4,14 @@
  * environment variables, described in hone.h.
  *
  *     HONE_PARAMS ──► params        read once
+ *     HONE_SYSTEM ──► system        its first value; then what the control page says
  *     HONE_CONTROL ──► asked        mapped; one 64-bit load a step
  *     HONE_METRICS ◄── log, answers appended, one write(2) a line
  *
  * Invariants: a line in the metrics file is whole or cut by a full disk, and then the next one
  * starts on a line of its own. A generation is answered only when the program has been told of it
- * (hone_step, hone_should_stop, hone_checkpoint_asked), so an answer means applied; logging alone
- * answers nothing.
+ * (hone_step, hone_should_stop, hone_checkpoint_asked, hone_system_…), so an answer means applied;
+ * logging alone answers nothing.
  */
 #include "hone.h"
 #include "hone_internal.h"
@@ -40,16 +41,20 @@ struct param {
     enum hone_kind kind;
 };
 
+struct params {
+    struct param *items;
+    size_t n;
+    char *text; /* what they point into */
+};
+
 static struct {
     pthread_once_t once;
     locale_t locale; /* "C": numbers have a point, whatever the program's locale says */
-    struct param *params;
-    size_t n_params;
-    char *params_text;            /* what they point into */
+    struct params params, system;
     const struct hone_page *page; /* NULL: no Hone, or no control page */
     struct hone_asked asked;
     _Atomic uint64_t heard; /* asked.generation, for the look without the lock */
-    pthread_mutex_t lock;   /* asked, metrics_fd */
+    pthread_mutex_t lock;   /* asked, system, metrics_fd */
     int metrics_fd;         /* -1: not open yet */
     atomic_bool cut;        /* the last line was written in part */
     atomic_bool stop, checkpoint;
@@ -147,6 +152,14 @@ static char *read_text(char *p)
     return p + 1;
 }
 
+/* As read_text, but nothing is changed. */
+static char *skip_text(char *p)
+{
+    while (*p && *p != '"')
+        p += *p == '\\' && p[1] ? 2 : 1;
+    return *p == '"' ? p + 1 : NULL;
+}
+
 /* Behind the object or array that starts at p; NULL: it has no end. */
 static char *skip_nested(char *p)
 {
@@ -154,7 +167,7 @@ static char *skip_nested(char *p)
         char c = *p++;
         if (c == '\0')
             return NULL;
-        if (c == '"' && !(p = read_text(p)))
+        if (c == '"' && !(p = skip_text(p)))
             return NULL;
         if (c == '{' || c == '[')
             depth++;
@@ -176,21 +189,23 @@ static char *read_word(char *p, enum hone_kind *ret_kind, char *ret_end)
     return p;
 }
 
-/* One value at p; *text is NULL if it is nested. *end is the character that p now stands on. */
+/* One value at p. *end is the character that p now stands on, which may have become a NUL. */
 static char *read_value(char *p, enum hone_kind *kind, char **text, char *end)
 {
-    *text = NULL;
+    *text = p;
     if (*p == '{' || *p == '[') {
+        *kind = HONE_NESTED;
         p = skip_nested(p);
     } else if (*p == '"') {
         *kind = HONE_TEXT;
         *text = p + 1;
         p = read_text(p + 1);
     } else {
-        *text = p;
         return read_word(p, kind, end);
     }
     *end = p ? *p : '\0';
+    if (p && *kind == HONE_NESTED)
+        *p = '\0';
     return p;
 }
 
@@ -209,10 +224,9 @@ int hone_json_each(char *json, hone_member_fn *fn, void *arg)
         if (!p || *p != ':')
             return -EINVAL;
         p = read_value(skip_space(p + 1), &kind, &text, &end);
-        if (!p || (text && kind != HONE_TEXT && !*text))
+        if (!p || (kind != HONE_TEXT && !*text))
             return -EINVAL;
-        if (text)
-            fn(name, kind, text, arg);
+        fn(name, kind, text, arg);
         if (strchr(" \t\r\n", end) && end)
             end = *(p = skip_space(p + 1));
         if (end != ',')
@@ -226,12 +240,33 @@ int hone_json_each(char *json, hone_member_fn *fn, void *arg)
 
 static void add_param(const char *name, enum hone_kind kind, const char *text, void *arg)
 {
-    (void)arg;
-    struct param *more = realloc(hone.params, (hone.n_params + 1) * sizeof(*more));
+    struct params *params = arg;
+    struct param *more = NULL;
+    if (kind != HONE_NESTED)
+        more = realloc(params->items, (params->n + 1) * sizeof(*more));
     if (!more)
         return;
-    hone.params = more;
-    hone.params[hone.n_params++] = (struct param){name, text, kind};
+    params->items = more;
+    params->items[params->n++] = (struct param){name, text, kind};
+}
+
+/* Replaces what was there by the members of `text`, which is taken; NULL: nothing to read. */
+static void params_set(struct params *params, char *text)
+{
+    if (!text)
+        return;
+    free(params->items);
+    free(params->text);
+    *params = (struct params){.text = text};
+    hone_json_each(text, add_param, params);
+}
+
+static const struct param *params_find(const struct params *params, const char *name)
+{
+    for (size_t i = 0; i < params->n; i++)
+        if (strcmp(params->items[i].name, name) == 0)
+            return &params->items[i];
+    return NULL;
 }
 
 /* The whole file, kept until the program ends: the parameters point into it. */
@@ -259,10 +294,7 @@ static char *read_file(const char *path, size_t cap)
 static void load_params(void)
 {
     const char *path = getenv("HONE_PARAMS");
-    char *text = path ? read_file(path, PARAMS_CAP) : NULL;
-    if (text)
-        hone_json_each(text, add_param, NULL);
-    hone.params_text = text;
+    params_set(&hone.params, path ? read_file(path, PARAMS_CAP) : NULL);
 }
 
 static void start(void);
@@ -270,10 +302,7 @@ static void start(void);
 static const struct param *find_param(const char *name)
 {
     pthread_once(&hone.once, start);
-    for (size_t i = 0; i < hone.n_params; i++)
-        if (strcmp(hone.params[i].name, name) == 0)
-            return &hone.params[i];
-    return NULL;
+    return params_find(&hone.params, name);
 }
 
 static bool param_number(const struct param *param, double *ret)
@@ -297,9 +326,8 @@ double hone_param_double(const char *name, double otherwise)
     return param_number(find_param(name), &x) ? x : otherwise;
 }
 
-int64_t hone_param_int(const char *name, int64_t otherwise)
+static int64_t param_int(const struct param *param, int64_t otherwise)
 {
-    const struct param *param = find_param(name);
     double x;
 
     if (!param_number(param, &x))
@@ -311,6 +339,11 @@ int64_t hone_param_int(const char *name, int64_t otherwise)
         return exact;
     /* not floor(): that would want libm */
     return fabs(x) < 9e18 && x == (double)(int64_t)x ? (int64_t)x : otherwise;
+}
+
+int64_t hone_param_int(const char *name, int64_t otherwise)
+{
+    return param_int(find_param(name), otherwise);
 }
 
 bool hone_param_bool(const char *name, bool otherwise)
@@ -496,6 +529,8 @@ static void see_member(const char *name, enum hone_kind kind, const char *text, 
         asked->stop = yes;
     else if (strcmp(name, "checkpoint") == 0)
         asked->checkpoint = yes;
+    else if (strcmp(name, "system") == 0 && kind == HONE_NESTED && text[0] == '{')
+        snprintf(asked->system, sizeof(asked->system), "%s", text);
 }
 
 bool hone_page_read(const struct hone_page *page, struct hone_asked *ret)
@@ -534,6 +569,8 @@ static void hear(void)
     pthread_mutex_lock(&hone.lock);
     bool news = hone_page_read(hone.page, &hone.asked);
     struct hone_asked asked = hone.asked;
+    if (news && asked.system[0])
+        params_set(&hone.system, strdup(asked.system));
     pthread_mutex_unlock(&hone.lock);
     if (!news)
         return;
@@ -571,6 +608,26 @@ bool hone_checkpoint_asked(void)
     return atomic_exchange(&hone.checkpoint, false);
 }
 
+/* Under the lock: another thread may be hearing what replaces them. */
+double hone_system_double(const char *name, double otherwise)
+{
+    double x;
+    look();
+    pthread_mutex_lock(&hone.lock);
+    bool known = param_number(params_find(&hone.system, name), &x);
+    pthread_mutex_unlock(&hone.lock);
+    return known ? x : otherwise;
+}
+
+int64_t hone_system_int(const char *name, int64_t otherwise)
+{
+    look();
+    pthread_mutex_lock(&hone.lock);
+    int64_t x = param_int(params_find(&hone.system, name), otherwise);
+    pthread_mutex_unlock(&hone.lock);
+    return x;
+}
+
 static void map_page(void)
 {
     const char *path = getenv("HONE_CONTROL");
@@ -591,6 +648,8 @@ static void start(void)
 {
     hone.locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     load_params();
+    const char *system = getenv("HONE_SYSTEM");
+    params_set(&hone.system, system ? strdup(system) : NULL);
     map_page();
     if (hone.page)
         hear();

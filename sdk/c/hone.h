@@ -31,6 +31,17 @@ int64_t hone_param_int(const char *name, int64_t otherwise);
 bool hone_param_bool(const char *name, bool otherwise);
 const char *hone_param_text(const char *name, const char *otherwise);
 
+/* The machine's settings now in force, such as "threads": what Hone last said in the control page,
+ * before that what HONE_SYSTEM (JSON) said at the start, else `otherwise`. They may change at any
+ * hone_step; a page that is silent about them (a request to stop) leaves them. Cheap enough for
+ * every step:
+ *
+ *     while (hone_step(step++)) {
+ *         omp_set_num_threads((int)hone_system_int("threads", omp_get_num_procs()));
+ */
+double hone_system_double(const char *name, double otherwise);
+int64_t hone_system_int(const char *name, int64_t otherwise);
+
 /* Record values at a step. The doubles arrive exactly, NaN and infinities too. One write(2) a line:
  * what was logged is not lost, whatever dies. HONE_STEP_NOW is the step last given to hone_step (or
  * none, then Hone counts). Returns 0, or -errno when the line could not be written.

@@ -18,18 +18,19 @@ struct hone_page {
     char json[HONE_PAGE_SIZE - 24];
 };
 
-enum hone_kind { HONE_NULL, HONE_BOOL, HONE_NUMBER, HONE_TEXT };
-/* One member of the outer object whose value is a scalar. Both texts point into the input. */
+enum hone_kind { HONE_NULL, HONE_BOOL, HONE_NUMBER, HONE_NESTED, HONE_TEXT };
+/* One member of the outer object. Both texts point into the input; that of an object or array
+ * (HONE_NESTED) is its JSON, untouched, so that it can be walked in turn. */
 typedef void hone_member_fn(const char *name, enum hone_kind kind, const char *text, void *arg);
 
-/* Walk a JSON object in `json` (ends with NUL; is changed: texts are unescaped in place). Values
- * that are objects or arrays are passed over. 0, or -EINVAL at the first thing that is not JSON;
- * members before it were reported. */
+/* Walk a JSON object in `json` (ends with NUL; is changed: texts are unescaped in place). 0, or
+ * -EINVAL at the first thing that is not JSON; members before it were reported. */
 int hone_json_each(char *json, hone_member_fn *fn, void *arg);
 
 struct hone_asked {
     uint64_t generation;
     bool stop, checkpoint;
+    char system[HONE_PAGE_SIZE]; /* the object "system" as JSON; "": the page has none */
 };
 /* Read the page if it holds something other than `ret` knows. True if *ret is new; false when
  * nothing changed or it is just being written (look again at the next step). */

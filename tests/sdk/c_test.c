@@ -17,6 +17,7 @@
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -63,6 +64,7 @@ static void begin(void)
     unsetenv("HONE_PARAMS");
     unsetenv("HONE_METRICS");
     unsetenv("HONE_CONTROL");
+    unsetenv("HONE_SYSTEM");
     unsetenv("HONE_CHECKPOINT");
     unsetenv("HONE_CHECKPOINT_DIR");
     unsetenv("HONE_ATTEMPT");
@@ -267,6 +269,104 @@ TEST(a_generation_is_answered_once_and_only_when_the_program_was_told)
                                "train loss=1,step=7i\n"
                                "hone generation=6i,step=8i\n"
                                "hone generation=8i,step=8i\n");
+    end();
+}
+
+static void follows_the_system(void)
+{
+    NEED(hone_system_int("threads", 9) == 3 && hone_system_int("interop", 9) == 9);
+    put_page(
+        4,
+        "{\"system\": {\"threads\": 2, \"odd\": [{\"threads\": 7}, \"}\\\"\"], \"share\": 0.25}, "
+        "\"checkpoint\": true }");
+    NEED(hone_step(1) && hone_checkpoint_asked());
+    NEED(hone_system_int("threads", 9) == 2 && hone_system_double("share", 9) == 0.25);
+    NEED(hone_system_int("share", 9) == 9 && hone_system_double("odd", 9) == 9);
+    put_page(6, "{\"stop\": true}"); /* silent about the system: it stays */
+    NEED(!hone_step(2) && hone_system_int("threads", 9) == 2);
+    put_page(8, "{\"system\": {\"threads\": 1}}"); /* no step between: asking hears it too */
+    NEED(hone_system_int("threads", 9) == 1 && hone_system_double("share", 9) == 9);
+    put_page(10, "{\"system\": [1, 2]}");
+    NEED(hone_step(3) && hone_system_int("threads", 9) == 1);
+    put_page(12, "{\"system\": {\"threads\": 4");
+    NEED(hone_step(4) && hone_system_int("threads", 9) == 1);
+}
+
+TEST(the_machines_settings_follow_the_page_and_are_answered)
+{
+    begin_with_hone();
+    setenv("HONE_SYSTEM", "{\"threads\": 3}", 1);
+    assert_int_equal(run(follows_the_system), 0);
+    autofree(mem) char *lines = lines_of(read_back("METRICS"));
+    assert_string_equal(lines, "hone generation=2i\n"
+                               "hone generation=4i,step=1i\n"
+                               "hone generation=6i,step=2i\n"
+                               "hone generation=8i,step=2i\n"
+                               "hone generation=10i,step=3i\n"
+                               "hone generation=12i,step=4i\n");
+    end();
+}
+
+static void reads_the_first_settings(void)
+{
+    NEED(hone_system_int("threads", 9) == 2 && hone_system_double("nice", 9) == -1.5);
+    NEED(hone_step(1) && hone_system_int("threads", 9) == 2);
+}
+
+static void has_no_settings(void)
+{
+    NEED(hone_system_int("threads", 9) == 9 && hone_system_double("threads", 0.5) == 0.5);
+}
+
+TEST(without_a_page_the_machines_settings_are_those_of_the_start)
+{
+    begin();
+    assert_int_equal(run(has_no_settings), 0);
+    setenv("HONE_SYSTEM", "{\"threads\":2,\"nice\":-1.5}", 1);
+    assert_int_equal(run(reads_the_first_settings), 0);
+    setenv("HONE_SYSTEM", "2 threads, please", 1);
+    assert_int_equal(run(has_no_settings), 0);
+    end();
+}
+
+static void *change_the_page(void *arg)
+{
+    (void)arg;
+    for (uint64_t i = 2; i < 2000; i++) {
+        autofree(mem) char *json =
+            xasprintf("{\"system\":{\"a\":%d,\"b\":%d}}", (int)i % 9, (int)i % 9);
+        put_page(2 * i, json);
+    }
+    return NULL;
+}
+
+static void *ask_all_the_time(void *done)
+{
+    while (!atomic_load((atomic_bool *)done)) {
+        int64_t a = hone_system_int("a", 0);
+        NEED(a >= 0 && a < 9);
+    }
+    return NULL;
+}
+
+static void asks_from_threads(void)
+{
+    atomic_bool done = false;
+    pthread_t writer, readers[3];
+    for (int i = 0; i < 3; i++)
+        NEED(pthread_create(&readers[i], NULL, ask_all_the_time, &done) == 0);
+    NEED(pthread_create(&writer, NULL, change_the_page, NULL) == 0);
+    pthread_join(writer, NULL);
+    atomic_store(&done, true);
+    for (int i = 0; i < 3; i++)
+        pthread_join(readers[i], NULL);
+    NEED(hone_system_int("b", -1) == 1999 % 9);
+}
+
+TEST(threads_ask_for_settings_while_they_change)
+{
+    begin_with_hone();
+    assert_int_equal(run(asks_from_threads), 0);
     end();
 }
 
