@@ -152,6 +152,74 @@ def a_generation_is_answered_once_and_only_when_told(a):
     ], a.lines()
 
 
+def the_machines_settings_follow_the_page_and_are_answered(a):
+    a.with_hone().env["HONE_SYSTEM"] = '{"threads": 3}'
+    a.run(
+        "import sys\n"
+        "assert 'json' not in sys.modules and 'ctypes' not in sys.modules\n"
+        "assert hone.system('threads', 9) == 3 and hone.system('workers', 9) == 9\n"
+        "put(4, '{\"system\": {\"threads\": 2, \"workers\": 4}}')\n"
+        "hone.log(loss=1, step=1)\n"  # workers are the program's own affair: not answered by this
+        "assert hone.step(2) and hone.system('threads') == 2 and hone.system('workers') == 4\n"
+        "put(6, '{\"stop\": true}')\n"
+        "assert not hone.step(3) and hone.system('threads') == 2\n"
+        "put(8, '{\"system\": {\"threads\": 1}}')\n"
+        "hone.log(loss=1, step=4)\n"
+        "put(10, '{\"system\": {\"threads\": \"many\"}}')\n"
+        "assert hone.step(5) and hone.system('workers') is None\n"
+        "put(12, '{\"system\": [1]}')\n"
+        "assert hone.system('threads') == 'many'\n"
+    )
+    assert a.lines() == [
+        "hone generation=2i",
+        "train loss=1.0,step=1i",
+        "hone generation=4i,step=2i",
+        "hone generation=6i,step=3i",
+        "hone generation=8i,step=3i",
+        "train loss=1.0,step=4i",
+        "hone generation=10i,step=5i",
+        "hone generation=12i,step=5i",
+    ], a.lines()
+
+
+def without_a_page_the_machines_settings_are_those_of_the_start(a):
+    a.run("assert hone.system('threads', 9) == 9 and hone.system('threads') is None\n")
+    a.env["HONE_SYSTEM"] = '{"threads": 2}'
+    a.run("assert hone.step(1) and hone.system('threads', 9) == 2\n")
+    a.env["HONE_SYSTEM"] = "two threads, please"
+    a.run("hone.log(loss=1); assert hone.step(1) and hone.system('threads', 9) == 9\n")
+
+
+def threads_are_set_where_they_are_loaded(a):
+    """A module in torch's place says what it was told, and libgomp what it took."""
+    with open(os.path.join(a.folder, "torch.py"), "w") as f:
+        f.write("calls = []\nset_num_threads = calls.append\n")
+    a.with_hone().env["HONE_SYSTEM"] = '{"threads": 3}'
+    a.env["PYTHONPATH"] += os.pathsep + a.folder
+    out = a.run(
+        "import ctypes, sys\n"
+        "try: omp = ctypes.CDLL('libgomp.so.1')\n"
+        "except OSError: omp = None\n"
+        "def threads(): return omp.omp_get_max_threads() if omp else hone.system('threads')\n"
+        "hone.step(0)\n"
+        "assert threads() == 3 and 'torch' not in sys.modules\n"
+        "import torch\n"
+        "hone.step(1)\n"
+        "hone.log(loss=1)\n"
+        "put(4, '{\"system\": {\"threads\": 2}}')\n"
+        "hone.log(loss=1)\n"
+        "assert threads() == 2\n"
+        "put(6, '{\"system\": {\"threads\": 0}}')\n"
+        "hone.step(2)\n"
+        "assert torch.calls == [3, 2], torch.calls\n"
+        "def refuse(n): raise RuntimeError('no')\n"
+        "torch.set_num_threads = refuse\n"
+        "put(8, '{\"system\": {\"threads\": 5}}')\n"
+        "print(hone.step(3))\n"
+    )
+    assert out == "True\n", out
+
+
 def the_loop_ends_when_told_to_stop(a):
     out = a.with_hone().run(
         "for e in hone.epochs(100):\n"
@@ -236,6 +304,9 @@ TESTS = [
     logged_doubles_arrive_exactly,
     many_metrics_go_into_several_lines,
     a_generation_is_answered_once_and_only_when_told,
+    the_machines_settings_follow_the_page_and_are_answered,
+    without_a_page_the_machines_settings_are_those_of_the_start,
+    threads_are_set_where_they_are_loaded,
     the_loop_ends_when_told_to_stop,
     a_checkpoint_gets_its_name_when_it_is_complete,
     after_a_full_disk_the_next_line_stands_alone,

@@ -13,7 +13,8 @@ they are first used.
 
 All of it is optional, and without Hone around it prints and goes on. The protocol is plain files
 named by environment variables: HONE_PARAMS is read once, HONE_CONTROL is mapped and one 64-bit word
-of it is looked at in a step, HONE_METRICS is appended to with one write(2) a line. No dependency, and
+of it is looked at in a step, HONE_METRICS is appended to with one write(2) a line; HONE_SYSTEM is
+JSON, the machine's settings at the start. No dependency, and
 nothing is imported here that Python has not loaded already.
 """
 
@@ -25,7 +26,7 @@ import time
 
 __version__ = "0.1.0"
 __all__ = [
-    "params", "log", "epochs", "step", "should_stop", "checkpoint", "checkpoint_dir",
+    "params", "log", "epochs", "step", "system", "should_stop", "checkpoint", "checkpoint_dir",
     "checkpoint_asked", "save_checkpoint", "active", "EXIT_AGAIN", "search", "optimize",
 ]
 
@@ -141,6 +142,10 @@ def log(metrics: Optional[Mapping[str, Any]] = None, *, step: Optional[int] = No
     Anything that float() takes is a value; it arrives exactly, NaN and infinities too. Without a
     step it is the epoch inside epochs(), what step() said, or else Hone counts.
     """
+    if _control is not None:
+        _control.look(told=False)
+    elif _system.unread or _system.threads:
+        _system.apply()
     if metrics is not None:
         values = {**metrics, **values}
         if step is None:
@@ -178,12 +183,100 @@ def _print(values: Dict[str, Any], step: Optional[int]) -> None:
     print(" ".join(words), flush=True)
 
 
+# ---- the machine's settings ----
+
+
+class _System:
+    """The settings in force: those of HONE_SYSTEM, then those of the newest page that has any.
+
+    Known ones are applied here, to what the program has loaded by itself; for PyTorch and numpy
+    loaded later it is done again.
+    """
+
+    SETTERS = {  # part of a library's file name: what sets its number of threads
+        "omp": ("omp_set_num_threads",),  # libgomp, libomp, libiomp5
+        "blas": ("openblas_set_num_threads", "openblas_set_num_threads64_",
+                 "scipy_openblas_set_num_threads", "scipy_openblas_set_num_threads64_"),
+    }
+
+    def __init__(self) -> None:
+        self.unread: Optional[str] = None  # HONE_SYSTEM until somebody asks: spares import json
+        self.values: Dict[str, Any] = {}
+        self.threads = 0  # 0: not said
+        self.applied: Any = None
+        self.complained = False
+
+    def read(self) -> None:
+        if self.unread:
+            text, self.unread = self.unread, None
+            self.set(_parse(text))
+
+    def set(self, values: Dict[str, Any]) -> None:
+        self.unread = None
+        self.values = values
+        threads = values.get("threads")
+        whole = isinstance(threads, (int, float)) and 1 <= threads < 1 << 20
+        self.threads = int(threads) if whole and not isinstance(threads, bool) else 0
+
+    def known(self) -> bool:
+        """Is all that is said applied here, so that the program need not look itself?"""
+        return all(name == "threads" for name in self.values)
+
+    def apply(self) -> None:
+        self.read()
+        loaded = (self.threads, "torch" in sys.modules, "numpy" in sys.modules)
+        if not self.threads or loaded == self.applied:
+            return
+        self.applied = loaded
+        try:
+            self.set_threads()
+        except Exception as e:  # whatever a library says, the training goes on
+            if not self.complained:
+                self.complained = True
+                print(f"hone: cannot set {self.threads} threads: {e}", file=sys.stderr)
+
+    def set_threads(self) -> None:
+        for path, setters in self.libraries():
+            import ctypes
+
+            try:
+                library = ctypes.CDLL(path, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+            except OSError:  # replaced on disk since it was loaded
+                continue
+            for setter in setters:
+                if hasattr(library, setter):
+                    getattr(library, setter)(ctypes.c_int(self.threads))
+        torch = sys.modules.get("torch")
+        if hasattr(torch, "set_num_threads"):  # not while it is still being loaded
+            torch.set_num_threads(self.threads)
+
+    def libraries(self) -> Iterator[Tuple[str, Tuple[str, ...]]]:
+        """The loaded libraries that may have threads of their own, with what may set them."""
+        with open("/proc/self/maps", "rb") as maps:
+            paths = {line.split(None, 5)[-1].rstrip(b"\n") for line in maps if b".so" in line}
+        for path in sorted(map(os.fsdecode, paths)):
+            for part, setters in self.SETTERS.items():
+                if part in os.path.basename(path):
+                    yield path, setters
+
+
+def system(name: str, otherwise: Any = None) -> Any:
+    """A setting of the machine that is now in force: system("threads", 2). It may change with any
+    step. "threads" is applied by step() and log() themselves to PyTorch, OpenMP and OpenBLAS where
+    they are loaded; what else there is (workers of a loader …) the program asks for here.
+    """
+    _look()
+    _system.read()
+    return _system.values.get(name, otherwise)
+
+
 # ---- control ----
 
 
 class _Control:
     """The page by which Hone speaks: 64-bit words version, generation (odd while being written) and
-    length, then JSON. A generation is answered in the metrics once the program is told of it.
+    length, then JSON. A generation is answered in the metrics once the program is told of it, or
+    when all that it asks for was done here.
     """
 
     SIZE = 8192
@@ -203,11 +296,18 @@ class _Control:
         self.seen = 0
         self.stop = False
         self.checkpoint = False
+        self.owed = False  # an answer to what was seen
+        self.rest = False  # it asks for more than is done here
 
-    def look(self) -> None:
+    def look(self, told: bool = True) -> None:
+        """`told`: the caller hands the news to the program."""
         generation = self.words[1]
         if generation != self.seen and generation % 2 == 0:
             self.hear(generation)
+        if _system.threads or _system.unread:
+            _system.apply()
+        if self.owed and (told or not self.rest):
+            self.answer()
 
     def hear(self, generation: int) -> None:
         length = self.words[2]
@@ -215,27 +315,30 @@ class _Control:
         if self.words[1] != generation:
             return  # it changed under us: next time
         self.seen = generation
-        asked = self.parse(text)
+        nothing = b"true" not in text and b"system" not in text
+        asked = {} if nothing else _parse(text)  # spares the import of json at start
         self.stop = asked.get("stop") is True
         self.checkpoint = self.checkpoint or asked.get("checkpoint") is True
-        self.answer()
-
-    @staticmethod
-    def parse(text: bytes) -> Dict[str, Any]:
-        if b"true" not in text:
-            return {}  # nothing is asked; spares the import of json at start
-        import json
-
-        try:
-            asked = json.loads(text)
-        except ValueError:
-            return {}
-        return asked if isinstance(asked, dict) else {}
+        if isinstance(asked.get("system"), dict):  # silent: they stay
+            _system.set(asked["system"])
+        self.owed = True
+        self.rest = self.stop or self.checkpoint or not _system.known()
 
     def answer(self) -> None:
+        self.owed = False
         if _writer is not None:
             step = "" if _now is None else f",step={int(_now)}i"
             _writer.write(f"hone generation={self.seen}i{step} {time.time_ns()}\n".encode())
+
+
+def _parse(text: Union[str, bytes]) -> Dict[str, Any]:
+    import json
+
+    try:
+        values = json.loads(text)
+    except ValueError:
+        return {}
+    return values if isinstance(values, dict) else {}
 
 
 def step(step: int) -> bool:
@@ -264,6 +367,8 @@ def checkpoint_asked() -> bool:
 
 def _look() -> bool:
     if _control is None:
+        if _system.unread or _system.threads:
+            _system.apply()
         return False
     _control.look()
     return _control.stop
@@ -368,6 +473,9 @@ def _open_control() -> Optional[_Control]:
 _now: Optional[int] = None  # the step given last
 _metrics: Optional[str] = os.environ.get("HONE_METRICS")
 _writer: Optional[_Writer] = _Writer(_metrics) if _metrics else None
+_system = _System()
 _control: Optional[_Control] = _open_control()
 if _control is not None:
     _control.look()  # the answer tells Hone that there is somebody to talk to
+if not _system.values:
+    _system.unread = os.environ.get("HONE_SYSTEM")
