@@ -17,6 +17,10 @@
 #define TOLD_MIN    (size_t)5 /* results before the model leads */
 #define FOREST_ROWS 2000      /* at most */
 #define SMALL       1e-9
+#define TINY        1e-200
+#define FAR_CORNER  2.0 /* so many deviations worse than the mean */
+#define OWN_CORNER  0.1 /* of a front's width beyond it */
+#define WIDE_EVERY  3
 /* Asks 10, 12 and 14 trust nothing that is known: so the best of earlier experiments that are the
  * opposite of this one shows up as bad. Earlier they would cost more than that. */
 #define DOUBT_FROM  10
@@ -88,7 +92,8 @@ struct lead {
     double target;               /* scaled; NaN: nothing keeps the constraints yet */
     /* several objectives */
     size_t m;
-    double *front; /* (n_front, m) scaled */
+    double *front;   /* (n_front, m) scaled, the first objective rising */
+    size_t *members; /* (n_front) their rows */
     size_t n_front;
     double *reference; /* (m) */
     double volume;     /* of the front */
@@ -218,6 +223,85 @@ static void score_several(const double *features, size_t n, double *ret_score, v
     }
 }
 
+/* What two objectives are expected to add to the volume; ret_slope NULL: not wanted. Where that is
+ * nothing at all, the hopeful gain says where more is to be had. */
+static double expected_volume(const struct lead *lead, const double *mean, const double *deviation,
+                              double *ret_slope)
+{
+    double hope[2] = {mean[0] - HOPE * deviation[0], mean[1] - HOPE * deviation[1]};
+    double gain = pareto_expected_gain(lead->front, lead->n_front, lead->reference, mean, deviation,
+                                       ret_slope);
+
+    if (gain > TINY)
+        return log(gain);
+    if (ret_slope)
+        memset(ret_slope, 0, 4 * sizeof(*ret_slope));
+    return log(TINY) + fmin(hopeful_gain(lead, hope), 0);
+}
+
+static void score_two(const double *features, size_t n, double *ret_score, void *arg)
+{
+    const struct lead *lead = arg;
+    autofree(mem) double *block = xcalloc(4 * n + 1, sizeof(*block));
+
+    for (size_t k = 0; k < 2; k++)
+        model_predict(&lead->belief->models[k], features, n, block + k * n, block + (2 + k) * n);
+    for (size_t i = 0; i < n; i++) {
+        double mean[2] = {block[i], block[n + i]};
+        double deviation[2] = {fmax(block[2 * n + i], SMALL), fmax(block[3 * n + i], SMALL)};
+        ret_score[i] = expected_volume(lead, mean, deviation, NULL);
+    }
+    add_conditions(lead, features, n, ret_score);
+}
+
+static double slope_two(const double *features, double *ret_slope, void *arg)
+{
+    const struct lead *lead = arg;
+    size_t d = lead->belief->encoder.d;
+    double mean[2], deviation[2], by[4];
+    autofree(mem) double *block = xcalloc(4 * d + 1, sizeof(*block));
+
+    for (size_t k = 0; k < 2; k++) {
+        model_gradient(&lead->belief->models[k], features, &mean[k], &deviation[k], block + k * d,
+                       block + (2 + k) * d);
+        deviation[k] = fmax(deviation[k], SMALL);
+    }
+    double value = expected_volume(lead, mean, deviation, by);
+    for (size_t j = 0; j < d; j++) {
+        ret_slope[j] = 0;
+        for (size_t k = 0; k < 4; k++)
+            ret_slope[j] += by[k] * block[k * d + j] / exp(value);
+    }
+    return value;
+}
+
+static int by_first(const void *a, const void *b, void *arg)
+{
+    const double *values = arg;
+    size_t i = *(const size_t *)a, k = *(const size_t *)b;
+    return values[i] != values[k] ? (values[i] > values[k]) - (values[i] < values[k])
+                                  : (i > k) - (i < k);
+}
+
+/* The volume is counted up to here. A point far out makes a front wide, one at its own corner makes
+ * it dense; so the one in every third ask, the other in the rest. */
+static void find_reference(struct lead *lead)
+{
+    size_t m = lead->m;
+
+    lead->reference = xcalloc(m + 1, sizeof(double));
+    for (size_t k = 0; k < m; k++) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t i = 0; i < lead->n_front; i++) {
+            low = fmin(low, lead->front[i * m + k]);
+            high = fmax(high, lead->front[i * m + k]);
+        }
+        lead->reference[k] = FAR_CORNER;
+        if (lead->n_front > 1 && lead->s->asks % WIDE_EVERY != WIDE_EVERY - 1)
+            lead->reference[k] = fmin(FAR_CORNER, high + OWN_CORNER * (high - low));
+    }
+}
+
 /* The front of the model's means over what was run and keeps the constraints, scaled. */
 static void find_front(struct lead *lead)
 {
@@ -226,8 +310,9 @@ static void find_front(struct lead *lead)
     const size_t *rows = lead->belief->models[0].used.at;
     size_t n = lead->belief->models[0].used.len, m = lead->m = s->problem.n_objectives, kept = 0;
     autofree(mem) double *values = xcalloc(n * m + 1, sizeof(*values));
-    autofree(mem) double *mean = xcalloc(n + 1, sizeof(*mean));
-    autofree(mem) size_t *rank = xcalloc(n + 1, sizeof(*rank));
+    autofree(mem) double *mean = xcalloc(n + 1, sizeof(*mean)); /* then of the first objective */
+    autofree(mem) size_t *block = xcalloc(3 * n + 1, sizeof(*block));
+    size_t *rank = block, *row = rank + n, *order = row + n;
 
     for (size_t k = 0; k < m; k++) {
         model_predict_rows(&lead->belief->models[k], rows, n, mean, NULL);
@@ -235,16 +320,23 @@ static void find_front(struct lead *lead)
             values[i * m + k] = mean[i];
     }
     for (size_t i = 0; i < n; i++)
-        if (data->rows.at[rows[i]].finite && belief_feasible(s, data->rows.at[rows[i]].first))
-            memmove(values + kept++ * m, values + i * m, m * sizeof(*values));
+        if (data->rows.at[rows[i]].finite && belief_feasible(s, data->rows.at[rows[i]].first)) {
+            memmove(values + kept * m, values + i * m, m * sizeof(*values));
+            mean[kept] = values[i * m];
+            row[kept] = rows[i];
+            order[kept] = kept;
+            kept++;
+        }
+    qsort_r(order, kept, sizeof(*order), by_first, mean);
+    lead->members = xcalloc(kept + 1, sizeof(*lead->members));
     lead->front = xcalloc((kept + 1) * m + 1, sizeof(double));
-    lead->reference = xcalloc(m + 1, sizeof(double));
-    for (size_t k = 0; k < m; k++)
-        lead->reference[k] = 2; /* two deviations worse than the mean */
     pareto_sort(values, NULL, kept, m, rank);
     for (size_t i = 0; i < kept; i++)
-        if (rank[i] == 0)
-            memcpy(lead->front + lead->n_front++ * m, values + i * m, m * sizeof(*values));
+        if (rank[order[i]] == 0) {
+            lead->members[lead->n_front] = row[order[i]];
+            memcpy(lead->front + lead->n_front++ * m, values + order[i] * m, m * sizeof(*values));
+        }
+    find_reference(lead);
     lead->volume = pareto_hypervolume(lead->front, lead->n_front, m, lead->reference);
 }
 
@@ -269,26 +361,45 @@ struct forest *guided_forest(const struct search *s, const struct data *data, co
     return forest_fit(x, y, weights, n, d, categories, &options, rng);
 }
 
+/* Settings whose surroundings are looked at: the best, or some of the front. Returns how many. */
+static size_t choose_near(struct lead *lead, struct rng *rng, size_t *ret_rows)
+{
+    double mean[NEAR];
+    size_t n = MIN(lead->n_front, (size_t)NEAR);
+
+    if (lead->m == 1) {
+        n = belief_top(lead->s, lead->belief, NEAR, ret_rows, mean, NULL);
+        lead->target = n ? mean[0] : NAN;
+    }
+    for (size_t i = 0; i < n && lead->m > 1; i++) /* one of each part of it */
+        ret_rows[i] =
+            lead->members[i * lead->n_front / n +
+                          rng_below(rng, (i + 1) * lead->n_front / n - i * lead->n_front / n)];
+    return n;
+}
+
 static int best_of(struct lead *lead, struct rng *rng, bool near, struct suggestion *ret,
                    struct err *err)
 {
     struct search *s = lead->s;
     const struct data *data = &lead->belief->models[0].data;
     size_t width = s->space->n, rows[NEAR];
-    double mean[NEAR];
+    size_t objectives = lead->m;
     autofree(mem) double *best = xcalloc(NEAR * width + 1, sizeof(*best));
-    bool plain =
-        lead->m == 1 && !lead->forest && !s->problem.n_constraints && !s->problem.weigh_cost;
+    bool plain = !lead->forest && !s->problem.n_constraints && !s->problem.weigh_cost;
     struct acquire a = {.s = s,
                         .encoder = &lead->belief->encoder,
-                        .score = lead->m > 1 ? score_several : score_one_objective,
-                        .slope = plain ? slope_one_objective : NULL,
+                        .score = objectives == 1   ? score_one_objective
+                                 : objectives == 2 ? score_two
+                                                   : score_several,
+                        .slope = !plain || objectives > 2 ? NULL
+                                 : objectives == 2        ? slope_two
+                                                          : slope_one_objective,
                         .arg = lead,
                         .near = best,
                         .only_near = near};
 
-    a.n_near = belief_top(s, lead->belief, NEAR, rows, mean, NULL);
-    lead->target = a.n_near ? mean[0] : NAN;
+    a.n_near = choose_near(lead, rng, rows);
     for (size_t i = 0; i < a.n_near; i++)
         memcpy(best + i * width, history_x(&s->history, data->rows.at[rows[i]].first),
                width * sizeof(*best));
@@ -337,6 +448,7 @@ int guided_ask(struct search *s, enum guide guide, bool near, struct suggestion 
         explain(&lead, near && lead.m == 1, ret);
     forest_free(forest);
     free(lead.front);
+    free(lead.members);
     free(lead.reference);
     return r;
 }

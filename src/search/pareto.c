@@ -12,6 +12,7 @@
  * Cut points mostly dominate each other and fall away, and with two objectives a sweep is enough.
  */
 #include "search/pareto.h"
+#include "linalg/normal.h"
 
 #include <math.h>
 
@@ -287,6 +288,36 @@ static size_t copy_inside(const double *values, size_t n, size_t m, const double
             memcpy(ret + kept++ * m, values + i * m, m * sizeof(*ret));
     }
     return kept;
+}
+
+/* The volume that is free lies in strips above the steps of the front: with E_k(t) the expected
+ * improvement of objective k below t, a strip from a to b below c adds (E_0(b) − E_0(a))·E_1(c). */
+double pareto_expected_gain(const double *front, size_t n, const double *reference,
+                            const double *mean, const double *deviation, double *ret_slope)
+{
+    double sum = 0, slope[4] = {0}, before = 0, cdf_before = 0, pdf_before = 0, top = reference[1];
+
+    for (size_t i = 0; i <= n; i++) {
+        if (i < n && (front[2 * i] >= reference[0] || front[2 * i + 1] >= reference[1]))
+            continue;
+        double z = ((i < n ? front[2 * i] : reference[0]) - mean[0]) / deviation[0];
+        double w = (top - mean[1]) / deviation[1];
+        double wide = expected_improvement(mean[0], deviation[0], mean[0] + z * deviation[0]);
+        double high = expected_improvement(mean[1], deviation[1], top);
+        double cdf = normal_cdf(z), pdf = normal_pdf(z);
+        sum += (wide - before) * high;
+        slope[0] -= (cdf - cdf_before) * high;
+        slope[1] -= (wide - before) * normal_cdf(w);
+        slope[2] += (pdf - pdf_before) * high;
+        slope[3] += (wide - before) * normal_pdf(w);
+        before = wide;
+        cdf_before = cdf;
+        pdf_before = pdf;
+        top = i < n ? front[2 * i + 1] : top;
+    }
+    if (ret_slope)
+        memcpy(ret_slope, slope, sizeof(slope));
+    return sum;
 }
 
 double pareto_hypervolume(const double *values, size_t n, size_t m, const double *reference)

@@ -28,6 +28,11 @@ double pareto_hypervolume(const double *values, size_t n, size_t m, const double
 /* ret[n]: the volume that would be lost without each. */
 void pareto_contributions(const double *values, size_t n, size_t m, const double *reference,
                           double *ret);
+/* What two independent normal objectives with these means and deviations are expected to add to the
+ * volume of a front: n points, none of which dominates another, the first objective rising.
+ * ret_slope (NULL: not wanted): by mean[0], mean[1], deviation[0], deviation[1]. */
+double pareto_expected_gain(const double *front, size_t n, const double *reference,
+                            const double *mean, const double *deviation, double *ret_slope);
 /* Up to k of the n points that cover most together, greedily; their indices in the order in which
  * they were taken. Returns how many: min(k, n). */
 size_t pareto_subset(const double *values, size_t n, size_t m, const double *reference, size_t k,

@@ -48,6 +48,36 @@ TEST(ranks_are_those_of_the_definition)
         }
 }
 
+TEST(the_expected_gain_is_the_mean_of_gains_drawn_and_its_slopes_are_differences)
+{
+    static const double front[] = {0.1, 0.9, 0.3, 0.5, 0.35, 2.5, 0.6, 0.2}, reference[] = {1, 1};
+    static const double at[][4] = {
+        {0.2, 0.3, 0.2, 0.1}, {0.7, 0.7, 0.3, 0.4}, {0.0, 0.1, 0.05, 0.3}, {2, 0.5, 0.9, 0.2}};
+    struct rng rng;
+    rng_init(&rng, 2, 0);
+    for (size_t p = 0; p < ARRAY_LEN(at); p++) {
+        double slope[4], with[10], sum = 0, x[4];
+        double gain = pareto_expected_gain(front, 4, reference, at[p], at[p] + 2, slope);
+        double volume = pareto_hypervolume(front, 4, 2, reference);
+        memcpy(with, front, sizeof(front));
+        for (int i = 0; i < 40000; i++) {
+            for (size_t k = 0; k < 2; k++)
+                with[8 + k] = at[p][k] + at[p][2 + k] * rng_normal(&rng);
+            sum += pareto_hypervolume(with, 5, 2, reference) - volume;
+        }
+        assert_true(fabs(sum / 40000 - gain) < 0.03 * gain);
+        for (size_t k = 0; k < 4; k++) {
+            double h = 1e-6, around[2];
+            for (int side = 0; side < 2; side++) {
+                memcpy(x, at[p], sizeof(x));
+                x[k] += side ? h : -h;
+                around[side] = pareto_expected_gain(front, 4, reference, x, x + 2, NULL);
+            }
+            assert_true(fabs((around[1] - around[0]) / (2 * h) - slope[k]) < 1e-6);
+        }
+    }
+}
+
 TEST(broken_constraints_come_after_all_others_by_how_much)
 {
     double values[] = {5, 5, 1, 1, 0, 0, 2, 2, 9, 9};
