@@ -14,11 +14,26 @@ $(SETUP)/%: tools/setup
 # --- examples that need building
 EXAMPLES := $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/fashion/fashion.c))
 
-examples: $(EXAMPLES) ## build the examples that are written in C
+# These want OpenMP, which gcc brings along; for clang (OMP_CC=clang) it is Debian's libomp-dev.
+# Built without sanitizers, which OMP_CC may not share with CC.
+OMP_CC := gcc
+SYSTEM := $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/system/*.c))
+SYSTEM_CC = $(OMP_CC) $(INCLUDE) -ffp-contract=off $(WARN) $(OPT) -g -fopenmp -MMD -MP
+
+examples: $(EXAMPLES) $(SYSTEM) ## build the examples that are written in C
 
 $(EXAMPLES:%=%.o): | $(SETUP)/demo
 $(EXAMPLES): %: %.o $(B)/libhone-client.a
 	$(CC) $(LDALL) -o $@ $^ -lopenblas -lz -lm -lpthread
+
+$(B)/examples/system/hone.o: sdk/c/hone.c | $(SETUP)/build
+	@mkdir -p $(@D)
+	$(SYSTEM_CC) -c -o $@ $<
+$(SYSTEM:%=%.o): $(B)/%.o: %.c | $(SETUP)/build
+	@mkdir -p $(@D)
+	$(SYSTEM_CC) -c -o $@ $<
+$(SYSTEM): %: %.o $(B)/examples/system/hone.o
+	$(OMP_CC) -fopenmp -o $@ $^ -lm -lpthread
 
 demo: $(SETUP)/demo all examples ## install what is missing, build, search a small network on Fashion-MNIST
 	$(B)/hone run examples/fashion/fashion.yaml
