@@ -38,9 +38,12 @@ class Attempt:
         return self
 
     def put_page(self, generation, text):
+        """As the agent writes it, so that a program may be reading: odd, text, even."""
         text = text.encode()
-        self.page[0:24] = struct.pack("<QQQ", 1, generation, len(text))
-        self.page[24 : 24 + len(text)] = text
+        self.page[8:16] = struct.pack("<Q", generation - 1)
+        self.page[16 : 24 + len(text)] = struct.pack("<Q", len(text)) + text
+        self.page[0:8] = struct.pack("<Q", 1)
+        self.page[8:16] = struct.pack("<Q", generation)
 
     def put_params(self, **params):
         path = os.path.join(self.folder, "params.json")
@@ -175,8 +178,8 @@ def the_machines_settings_follow_the_page_and_are_answered(a):
         "train loss=1.0,step=1i",
         "hone generation=4i,step=2i",
         "hone generation=6i,step=3i",
-        "hone generation=8i,step=3i",
         "train loss=1.0,step=4i",
+        "hone generation=8i,step=3i",
         "hone generation=10i,step=5i",
         "hone generation=12i,step=5i",
     ], a.lines()

@@ -142,10 +142,6 @@ def log(metrics: Optional[Mapping[str, Any]] = None, *, step: Optional[int] = No
     Anything that float() takes is a value; it arrives exactly, NaN and infinities too. Without a
     step it is the epoch inside epochs(), what step() said, or else Hone counts.
     """
-    if _control is not None:
-        _control.look(told=False)
-    elif _system.unread or _system.threads:
-        _system.apply()
     if metrics is not None:
         values = {**metrics, **values}
         if step is None:
@@ -156,7 +152,13 @@ def log(metrics: Optional[Mapping[str, Any]] = None, *, step: Optional[int] = No
         return
     if _writer is None:
         _print(values, step)
-        return
+    else:
+        _write(values, step)
+    _look(told=False)  # afterwards: what was logged was done under the settings before
+
+
+def _write(values: Dict[str, Any], step: Optional[int]) -> None:
+    assert _writer is not None
     names = tuple(values)
     formats = _names.get(names) or _format_of(names)
     numbers = tuple(map(float, values.values()))
@@ -165,16 +167,16 @@ def log(metrics: Optional[Mapping[str, Any]] = None, *, step: Optional[int] = No
     else:
         line = formats[0] % (*numbers, step, time.time_ns())
     if len(line) > _LINE_CAP and len(names) > 1:
-        _log_halves(values, step)
+        _write_halves(values, step)
         return
     _writer.write(line.encode("utf-8", "replace"))
 
 
-def _log_halves(values: Dict[str, Any], step: Optional[int]) -> None:
+def _write_halves(values: Dict[str, Any], step: Optional[int]) -> None:
     items = list(values.items())
     middle = len(items) // 2
-    log(dict(items[:middle]), step=step)
-    log(dict(items[middle:]), step=step)
+    _write(dict(items[:middle]), step)
+    _write(dict(items[middle:]), step)
 
 
 def _print(values: Dict[str, Any], step: Optional[int]) -> None:
@@ -365,12 +367,12 @@ def checkpoint_asked() -> bool:
     return asked
 
 
-def _look() -> bool:
+def _look(told: bool = True) -> bool:
     if _control is None:
         if _system.unread or _system.threads:
             _system.apply()
         return False
-    _control.look()
+    _control.look(told)
     return _control.stop
 
 
