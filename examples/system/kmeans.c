@@ -48,13 +48,15 @@ static void make_points(float *x, uint64_t seed, double spread)
     }
 }
 
-/* The `round`-th time: k points taken at random. */
+/* The `round`-th time: k points taken at random. No point has a cluster yet. */
 static void start_centres(struct kmeans *m, uint64_t seed, uint64_t round)
 {
     for (int c = 0; c < m->k; c++) {
         uint64_t i = random_bits(seed + 4, round * MAX_K + (uint64_t)c) % POINTS;
         memcpy(m->centres + c * DIMS, m->x + i * DIMS, DIMS * sizeof(float));
     }
+    for (int i = 0; i < POINTS; i++)
+        m->nearest[i] = -1;
 }
 
 static struct kmeans kmeans_new(int k, uint64_t seed, double spread)

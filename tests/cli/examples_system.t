@@ -38,6 +38,9 @@ experiment 4 'jacobi' finished: 1 completed
 3
 experiment 5 'bfs' finished: 1 completed
 3
+# One centre is the mean after its first iteration; then another start follows.
+$ OMP_NUM_THREADS=1 bin/kmeans --k=1 --steps=4 | awk '{ loss[NR] = $4 } END { print (loss[2] < loss[1]), (loss[4] == loss[2]) }'
+1 1
 # What is no setting, and what is out of range, is said in a sentence.
 $ bin/svm --step=3
 '--step=3' is no setting: give --name=value, --help lists the names
