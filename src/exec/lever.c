@@ -87,7 +87,6 @@ int lever_open(const char *dir, const struct lever_roots *roots, struct lever **
     lever = lever_new(roots);
     lever->dir = xstrdup(dir);
     lever->keeper = look.keeper.keeper_pid;
-    lever->program = look.keeper.program_pid;
     lever->keeper_start = look.keeper.keeper_start_ticks;
     take_folders(lever, &look.keeper);
     *ret = lever;
@@ -98,7 +97,7 @@ struct lever *lever_open_machine(const struct cgroup_plan *plan, const struct le
 {
     struct lever *lever = lever_new(roots);
 
-    lever->keeper = lever->program = getpid();
+    lever->keeper = getpid();
     lever->kind = plan->kind;
     lever->home = plan->tree ? xstrdup(plan->tree) : NULL;
     lever->limits_memory = plan->limits_memory;
@@ -134,6 +133,8 @@ static int apply_one(const struct lever *lever, enum lever_kind kind,
 
     if (r == 0 && kind == LEVER_CPUS && !want->given[LEVER_FREQUENCY])
         r = frequency_follow(lever, notes, err);
+    if (r == 0 && kind == LEVER_CPU_QUOTA)
+        nice_follow(lever);
     if (r < 0)
         err_context(err, "%s", levers[kind]->name);
     return r;

@@ -18,7 +18,7 @@ enum lever_kind {
     LEVER_CPUS,      /* which processors: cpuset (v2, v1), else affinity of every thread */
     LEVER_CPU_QUOTA, /* how much processor time: cpu.max (v2), cpu.cfs_quota_us (v1) */
     LEVER_MEMORY,    /* how much memory: memory.high, then memory.max; v1 soft limit, then limit */
-    LEVER_NICE, /* niceness of every thread (and of its autogroup, where the kernel has them) */
+    LEVER_NICE,      /* niceness of every thread, and of the group that they are scheduled in */
     LEVER_FREQUENCY, /* highest clock of its processors; whoever shares these is slowed too */
     LEVER_KINDS,
 };
@@ -60,7 +60,7 @@ void lever_kinds(const struct lever *lever, struct str *to);
  *   -EINVAL   a value that makes no sense, or none of the processors is there
  *   -ENOTSUP  not possible on this machine or for this attempt; the sentence says what would help
  *   -EPERM    not allowed to us
- *   -ESRCH    the attempt has ended
+ *   -ESRCH    the attempt has ended, or its program has not started yet
  *   -EAGAIN   it starts processes faster than they can be reached; what was reached has changed
  * A cap of frequency follows when `cpus` changes. */
 int lever_apply(const struct lever *lever, const struct lever_values *want, struct str *notes,

@@ -99,11 +99,23 @@ static char *v1_path(pid_t pid, const char *controller)
     return NULL;
 }
 
+/* The keeper names the folder also when its program could not be put there. */
+static bool is_populated(const char *folder)
+{
+    autorelease(str) struct str text = STR_INIT;
+
+    if (folder_get(folder, "cgroup.events", &text) == 0)
+        return strstr(text.s, "populated 1") != NULL;
+    return folder_get(folder, "cgroup.procs", &text) == 0 && text.len > 0;
+}
+
 static bool v2_find(const struct lever *lever, struct controller *controller)
 {
     autofree(mem) char *base = lever->home ? above(lever->home) : NULL;
 
     if (!base || (lever->kind != CGROUP_V2 && lever->kind != CGROUP_HYBRID))
+        return false;
+    if (lever->tree && !is_populated(lever->tree))
         return false;
     if (!(lever->tree && folder_has(lever->tree, controller->v2_file)) &&
         !folder_names(lever->home, "cgroup.controllers", controller->name) &&

@@ -13,6 +13,7 @@
 #include "exec/lever_parts.h"
 
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -175,6 +176,21 @@ static void autogroup_nice(const struct lever *lever, pid_t pid, int nice)
     folder_put(folder, "autogroup", text);
 }
 
+/* Just so a cgroup of processor time: among each other the groups go by their weights. v2 takes the
+ * niceness itself; v1 wants shares, of which a step of niceness is a factor of 1.25. */
+static void group_nice(const struct lever *lever, int nice)
+{
+    struct controller cpu = cpu_controller();
+    autofree(mem) char *text = NULL;
+
+    if (controller_find(lever, &cpu) && cpu.folder) {
+        text = cpu.version == 2 ? xasprintf("%d", nice)
+                                : xasprintf("%lld", llround(1024 / pow(1.25, nice)));
+        folder_put(cpu.folder, cpu.version == 2 ? "cpu.weight.nice" : "cpu.shares", text);
+    }
+    controller_release(&cpu);
+}
+
 struct nicing {
     const struct lever *lever;
     int nice;
@@ -209,14 +225,31 @@ static int nice_apply(const struct lever *lever, const struct lever_values *want
         return err_set(err, EPERM,
                        "lowering it to %d is not allowed to us; root is, or raise 'ulimit -e'",
                        want->nice);
-    return r < 0 ? err_errno(err, -r, "cannot reach all its threads") : 0;
+    if (r < 0)
+        return err_errno(err, -r, "cannot reach all its threads");
+    group_nice(lever, want->nice);
+    return 0;
 }
 
+/* The keeper's record may not name its program yet; the oldest of its children is it. */
 static int nice_read(const struct lever *lever, struct lever_values *ret)
 {
+    autorelease(tree_threads) struct tree_threads threads = {0};
+
+    tree_threads_find(lever, &threads);
+    if (threads.list.len == 0)
+        return -ESRCH;
     errno = 0;
-    ret->nice = getpriority(PRIO_PROCESS, (id_t)lever->program);
+    ret->nice = getpriority(PRIO_PROCESS, (id_t)threads.list.at[0].tid);
     return -errno;
+}
+
+void nice_follow(const struct lever *lever)
+{
+    struct lever_values now;
+
+    if (nice_read(lever, &now) == 0)
+        group_nice(lever, now.nice);
 }
 
 const struct lever_ops lever_ops_nice = {

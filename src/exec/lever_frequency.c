@@ -128,7 +128,10 @@ static bool frequency_possible(const struct lever *lever, struct str *how)
     bool there = false;
 
     for (size_t cpu = 0; cpu < CPUS_MAX; cpu++) {
-        autofree(mem) char *path = xasprintf("%s/cpu%zu/%s", lever->cpu_root, cpu, MAX_FILE);
+        autofree(mem) char *folder = cpu_folder(lever->cpu_root, cpu);
+        autofree(mem) char *path = xasprintf("%s/%s", folder, MAX_FILE);
+        if (!fs_is_dir(folder))
+            break;
         if (access(path, W_OK) == 0) {
             str_add(how, "cpufreq");
             return true;

@@ -20,7 +20,7 @@
 #define PAGE_BYTES 4096
 #define HEADROOM   16
 
-static struct controller cpu_controller(void)
+struct controller cpu_controller(void)
 {
     return (struct controller){.name = "cpu", .v2_file = "cpu.max", .v1_file = "cpu.cfs_quota_us"};
 }

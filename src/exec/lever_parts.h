@@ -8,8 +8,8 @@
 #include "exec/lever.h"
 
 struct lever {
-    char *dir;             /* NULL: the machine's */
-    pid_t keeper, program; /* we ourselves, for the machine's */
+    char *dir;    /* NULL: the machine's */
+    pid_t keeper; /* we ourselves, for the machine's */
     uint64_t keeper_start;
     enum cgroup_kind kind;
     char *tree;         /* the folder that holds the attempt; NULL: none, or the machine's */
@@ -68,6 +68,8 @@ bool controller_find(const struct lever *lever, struct controller *controller);
 void controller_release(struct controller *controller);
 /* Make the folder ready to be written to. */
 int controller_begin(const struct lever *lever, struct controller *controller, struct err *err);
+/* The one of processor time, to be found. */
+struct controller cpu_controller(void);
 /* Get the whole tree into it (v2: it is there already). */
 int controller_enter(const struct lever *lever, struct controller *controller, struct err *err);
 
@@ -87,6 +89,8 @@ int levers_notes_save(const char *dir, const struct levers_notes *notes, struct 
 void levers_notes_release(struct levers_notes *notes);
 /* Write them back; those that cannot be written are gone with their processor. */
 void frequencies_restore(const char *cpu_root, struct levers_notes *notes);
+/* Make the tree's cgroup of processor time, if it has one, as nice as the program is. */
+void nice_follow(const struct lever *lever);
 /* Cap the processors that the tree may use now as those before were. */
 int frequency_follow(const struct lever *lever, struct str *notes, struct err *err);
 

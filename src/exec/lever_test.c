@@ -121,6 +121,8 @@ __attribute__((constructor)) static void be_the_program(void)
 {
     const char *name = getenv("LEVER_ROLE");
 
+    if (name)
+        alarm(60); /* a test that fails leaves it behind */
     for (size_t i = 0; name && i < ARRAY_LEN(roles); i++)
         if (str_eq(roles[i].name, name))
             roles[i].run();
@@ -469,6 +471,56 @@ TEST(niceness_holds_for_every_thread_and_for_their_autogroup)
     rig_release(&rig);
 }
 
+TEST(a_group_with_a_quota_is_as_nice_as_its_threads)
+{
+    struct rig rig;
+    struct lever_values want = {.given[LEVER_NICE] = true, .nice = 5};
+    autofree(mem) char *shares = NULL;
+    autorelease(str) struct str text = STR_INIT;
+
+    rig_init(&rig, "idle");
+    rig_start(&rig);
+    if (way_is(&rig, LEVER_CPU_QUOTA, "cgroup v1")) {
+        assert_ok(apply(&rig, &want), &rig.err);
+        want = (struct lever_values){.given[LEVER_CPU_QUOTA] = true, .quota_cpus = 1};
+        assert_ok(apply(&rig, &want), &rig.err);
+        shares = xasprintf("/sys/fs/cgroup/cpu/hone-test%d.%lld/cpu.shares", (int)getpid(),
+                           (long long)rig.f.launch.attempt);
+        if (fs_exists(shares)) { /* else we are in a cgroup of our own */
+            assert_int_equal(fs_read(shares, 100, &text, NULL), 0);
+            assert_string_equal(text.s, "336\n");
+        }
+    }
+    rig_kill(&rig);
+    rig_release(&rig);
+}
+
+TEST(levers_move_while_the_attempt_is_paused)
+{
+    for (int without = 0; without < 2; without++) {
+        struct rig rig;
+        struct lever_values want, now;
+        rig_init(&rig, "idle");
+        if (without)
+            fixture_without_cgroups(&rig.f);
+        rig_start(&rig);
+        assert_ok(exec_pause(rig.f.dir, 1, &rig.err), &rig.err);
+        wait_until(exec_look(rig.f.dir, &rig.f.look, NULL) == 0 && rig.f.look.turn.turn == 1);
+        want = want_cpus(&rig.all);
+        want.cpus = first_of(&rig.all);
+        want.given[LEVER_NICE] = true;
+        want.nice = 3;
+        assert_ok(apply(&rig, &want), &rig.err);
+        assert_ok(exec_pause(rig.f.dir, 2, &rig.err), &rig.err);
+        wait_until(exec_look(rig.f.dir, &rig.f.look, NULL) == 0 && rig.f.look.turn.turn == 2);
+        now = in_force(&rig);
+        assert_true(cpus_equal(&now.cpus, &want.cpus));
+        assert_int_equal(now.nice, 3);
+        rig_kill(&rig);
+        rig_release(&rig);
+    }
+}
+
 /* ---- fake trees ---- */
 
 static void fake_put(const char *root, const char *name, const char *text)
@@ -519,6 +571,7 @@ TEST(cgroup_v2_gets_cpuset_quota_and_both_memory_limits)
     root = (char *)rig.roots.cgroup;
     fake_put(folder, "cpuset.cpus", "\n");
     fake_put(folder, "cpu.max", "max 100000\n");
+    fake_put(folder, "cpu.weight.nice", "0\n");
     fake_put(folder, "memory.high", "max\n");
     fake_put(folder, "memory.max", "max\n");
     fake_put(folder, "memory.current", "16777216\n");
@@ -530,12 +583,15 @@ TEST(cgroup_v2_gets_cpuset_quota_and_both_memory_limits)
     want = want_cpus(&rig.all);
     want.cpus = first_of(&rig.all);
     want.given[LEVER_CPU_QUOTA] = want.given[LEVER_MEMORY] = true;
+    want.given[LEVER_NICE] = true;
+    want.nice = 4;
     want.quota_cpus = 1.5;
     want.memory_bytes = 64 << 20;
     assert_ok(apply(&rig, &want), &rig.err);
     cpus_format(&want.cpus, &cpus);
     check_fake(folder, "cpuset.cpus", cpus.s);
     check_fake(folder, "cpu.max", "150000 100000");
+    check_fake(folder, "cpu.weight.nice", "4");
     check_fake(folder, "memory.high", "67108864");
     check_fake(folder, "memory.max", "67108864");
     now = in_force(&rig);
