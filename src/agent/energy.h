@@ -10,7 +10,8 @@
  *     model    processors, estimated           energy.c
  *
  * Meters count from their opening: a window, trial or experiment is the difference of two figures.
- * rapl and nvml may be added; pdu has both in it. Not thread-safe; no function blocks for long.
+ * rapl and nvml may be added; pdu has both in it. energy_meter.h takes the best of them. Not
+ * thread-safe; no function blocks for long.
  */
 #ifndef HONE_AGENT_ENERGY_H
 #define HONE_AGENT_ENERGY_H
