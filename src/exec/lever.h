@@ -95,7 +95,7 @@ struct lever_use {
     size_t running;      /* that wanted a processor for a quarter of the time or more */
     double wanted_cpus;  /* by the running ones: on a processor or waiting for one */
     double used_cpus;    /* by all */
-    double sleeps_per_s; /* of a running thread, the middle one of them */
+    double sleeps_per_s; /* of the middle one of them, for each second on a processor */
 };
 void lever_use(const struct lever_sample *before, const struct lever_sample *after,
                struct lever_use *ret);

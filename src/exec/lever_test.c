@@ -315,6 +315,26 @@ TEST(processors_that_are_not_there_are_left_out_and_said)
     rig_release(&rig);
 }
 
+TEST(what_the_keeper_has_lost_is_not_given_to_its_program)
+{
+    struct rig rig;
+    struct cpus one;
+    struct lever_values want, now;
+
+    rig_init(&rig, "idle");
+    fixture_without_cgroups(&rig.f);
+    rig_start(&rig);
+    one = first_of(&rig.all);
+    assert_int_equal(sched_setaffinity(rig.f.pid, sizeof(one), (cpu_set_t *)&one), 0);
+    want = want_cpus(&rig.all);
+    assert_ok(apply(&rig, &want), &rig.err);
+    now = in_force(&rig);
+    assert_true(cpus_equal(&now.cpus, &one));
+    assert_int_equal(rig.notes.len > 0, cpus_count(&rig.all) > 1);
+    rig_kill(&rig);
+    rig_release(&rig);
+}
+
 /* ---- time and memory ---- */
 
 static double used_since(struct rig *rig, const struct lever_sample *before, int64_t us)

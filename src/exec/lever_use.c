@@ -19,8 +19,9 @@
 
 #define RUNNING      0.25 /* of the time it wants a processor: one of those that count */
 #define ALL_THE_TIME 0.9
-#define RARELY       5.0 /* sleeps a second; a barrier a step makes more, a log line fewer */
+#define RARELY       5.0 /* sleeps a second of running: a barrier a step makes more, a log fewer */
 #define SHORTEST_US  100000
+#define BRIEF_NS     1e8 /* who hardly ran is not judged by a single sleep */
 
 static int thread_sample(const struct tree_thread *thread, struct lever_thread *ret)
 {
@@ -120,7 +121,7 @@ void lever_use(const struct lever_sample *before, const struct lever_sample *aft
         if (wanted < RUNNING)
             continue;
         ret->wanted_cpus += wanted;
-        sleeps[ret->running++] = (double)growth.sleeps * 1e9 / wall_ns;
+        sleeps[ret->running++] = (double)growth.sleeps * 1e9 / MAX((double)growth.run_ns, BRIEF_NS);
     }
     qsort(sleeps, ret->running, sizeof(*sleeps), by_size);
     ret->sleeps_per_s = sleeps[ret->running / 2];

@@ -101,6 +101,20 @@ TEST(threads_that_sleep_at_a_barrier_do_not_spin_however_busy_they_are)
     assert_false(lever_spins(&use));
 }
 
+TEST(a_busy_machine_does_not_make_a_sleeping_program_look_spinning)
+{
+    static const struct lever_thread starved[] = {{10, 200 * MS, 790 * MS, 4},
+                                                  {11, 200 * MS, 790 * MS, 4}};
+    static const struct lever_thread hardly[] = {{10, 10 * MS, 985 * MS, 0},
+                                                 {11, 10 * MS, 985 * MS, 0}};
+    struct lever_use use = use_of(starved, 2);
+
+    assert_true(use.sleeps_per_s > 19 && use.sleeps_per_s < 21);
+    assert_false(lever_spins(&use));
+    use = use_of(hardly, 2);
+    assert_true(lever_spins(&use));
+}
+
 TEST(threads_with_time_to_spare_or_one_alone_do_not_spin)
 {
     static const struct lever_thread spare[] = {{10, 700 * MS, 0, 0}, {11, 700 * MS, 0, 0}};
