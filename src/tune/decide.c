@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * decide.c — the rules by which a trial's configuration is changed. decision.c says them in words.
+ *
+ * All comparisons are of ln seconds per unit of progress between two configurations (δ < 0: the
+ * first is faster), all worth is in seconds of the time that is left. The window that was just told
+ * is in the speed model before any rule looks.
+ *
+ * Invariant: `current` is `held`, or it is `rival`. A closed configuration has been judged against
+ * what was held and is not tried again before something changes.
+ */
+#include "tune/decide.h"
+#include "linalg/normal.h"
+
+#include <assert.h>
+#include <math.h>
+
+#define NONE         SIZE_MAX
+#define BIG          0.25 /* share of time saved that needs no pairs */
+#define BIG_WINDOWS  2
+#define SMALL        0.05 /* less is not worth a change */
+#define ERRORS       2.0
+#define PAIRS        8
+#define IDLE_CORES   0.5
+#define IDLE_WINDOWS 2
+#define LOAD_CORES   0.5
+#define FREE         0.002 /* share of what is left: going back for less costs nothing */
+#define LONG_S       3600  /* counted as left where the end is not known */
+
+struct decide {
+    struct speed *speed;
+    const struct knob *knobs;
+    size_t width;
+    struct decide_limits limits;
+    VEC(double) configurations; /* (n, width) */
+    VEC(bool) closed;           /* (n) */
+    VEC(size_t) spent;          /* (n) windows as rival since all were opened */
+    uint64_t trial;
+    size_t held, rival, current, previous;
+    size_t windows; /* of the rival since it came */
+    size_t idle_windows, idle_wait;
+    double load_mark;
+    bool marked;
+    struct belief_ln predicted; /* of the rival, before it was tried */
+};
+
+/* One call: the question with what follows from it at once. */
+struct question {
+    struct decide *d;
+    const struct decide_input *input;
+    double load, left_s; /* of what runs */
+    double held_left_s;  /* if what is held ran */
+    double held_unit_s;  /* under it, a unit of progress */
+    struct decision *ret;
+};
+
+struct decide *decide_new(struct speed *speed, const double *configurations, size_t n,
+                          const struct decide_limits *limits)
+{
+    struct decide *d = xcalloc(1, sizeof(*d));
+
+    d->speed = speed;
+    d->knobs = speed_knobs(speed, &d->width);
+    d->limits = limits ? *limits : DECIDE_LIMITS;
+    for (size_t i = 0; i < n * d->width; i++)
+        vec_push(&d->configurations, configurations[i]);
+    for (size_t i = 0; i < n; i++) {
+        vec_push(&d->closed, false);
+        vec_push(&d->spent, 0);
+    }
+    d->held = d->rival = d->current = d->previous = NONE;
+    return d;
+}
+
+void decide_free(struct decide *d)
+{
+    if (!d)
+        return;
+    vec_release(&d->configurations);
+    vec_release(&d->closed);
+    vec_release(&d->spent);
+    free(d);
+}
+
+static const double *at(const struct decide *d, size_t c)
+{
+    return d->configurations.at + c * d->width;
+}
+
+static size_t find(const struct decide *d, const double *configuration)
+{
+    for (size_t c = 0; c < d->closed.len; c++)
+        if (knobs_change(d->knobs, d->width, at(d, c), configuration) == CHANGE_NONE)
+            return c;
+    return NONE;
+}
+
+static void open_all(struct decide *d)
+{
+    for (size_t c = 0; c < d->closed.len; c++)
+        d->closed.at[c] = false;
+    for (size_t c = 0; c < d->spent.len; c++)
+        d->spent.at[c] = 0;
+}
+
+void decide_begin(struct decide *d, uint64_t trial, const double *configuration)
+{
+    size_t c = find(d, configuration);
+
+    if (c == NONE) {
+        c = d->closed.len;
+        for (size_t j = 0; j < d->width; j++)
+            vec_push(&d->configurations, configuration[j]);
+        vec_push(&d->closed, false);
+        vec_push(&d->spent, 0);
+    }
+    open_all(d);
+    d->trial = trial;
+    d->held = d->current = c;
+    d->rival = d->previous = NONE;
+    d->windows = d->idle_windows = 0;
+    d->idle_wait = IDLE_WINDOWS;
+    d->marked = false;
+}
+
+const double *decide_held(const struct decide *d)
+{
+    return at(d, d->held);
+}
+
+double decide_bar(struct decide *d, double load)
+{
+    if (d->current == d->held || speed_windows(d->speed, d->trial, at(d, d->held), load) == 0)
+        return INFINITY;
+    return speed_predict(d->speed, d->trial, at(d, d->held), load).mean;
+}
+
+static double change_cost(const struct decide *d, size_t from, size_t to)
+{
+    return speed_change_cost(d->speed, knobs_change(d->knobs, d->width, at(d, from), at(d, to)));
+}
+
+static struct belief_ln compare(const struct question *q, size_t a, size_t b)
+{
+    return speed_compare(q->d->speed, q->d->trial, at(q->d, a), at(q->d, b), q->load);
+}
+
+/* What is left in seconds if c ran instead of what runs. */
+static double left_under(const struct question *q, size_t c)
+{
+    return q->left_s * exp(compare(q, c, q->d->current).mean);
+}
+
+/* E[(1 − e^δ)⁺]: the share of time expected to be saved by whoever may still decline. */
+static double share_saved(struct belief_ln delta)
+{
+    double m = delta.mean, s = delta.deviation;
+
+    if (s < 1e-9)
+        return fmax(0, 1 - exp(m));
+    return normal_cdf(-m / s) - exp(m + s * s / 2) * normal_cdf(-m / s - s);
+}
+
+/* Is δ an improvement that is worth having? */
+static bool is_enough(struct belief_ln delta)
+{
+    return delta.mean < 0 && -delta.mean >= fmax(-log(1 - SMALL), ERRORS * delta.deviation);
+}
+
+/* How long a window lasts under what is slower than what is held by δ. */
+static double window_seconds(const struct question *q, double delta)
+{
+    const struct decide_limits *limits = &q->d->limits;
+    return fmax(limits->window_s, limits->window_steps * q->held_unit_s * exp(delta));
+}
+
+static double measured(const struct question *q, size_t a, size_t b)
+{
+    const struct decide *d = q->d;
+
+    return speed_measured(d->speed, d->trial, at(d, a), q->load) -
+           speed_measured(d->speed, d->trial, at(d, b), q->load);
+}
+
+/* The answer: go from what runs to `to`, for what the comparison of a to b says. */
+static void answer(const struct question *q, enum verdict verdict, size_t to, size_t a, size_t b,
+                   const char *why)
+{
+    struct decide *d = q->d;
+    bool of_rival = a == d->rival && b == d->held;
+
+    *q->ret = (struct decision){
+        .verdict = verdict,
+        .why = why,
+        .from = at(d, d->current),
+        .to = at(d, to),
+        .kind = knobs_change(d->knobs, d->width, at(d, d->current), at(d, to)),
+        .against = at(d, a),
+        .over = at(d, b),
+        .predicted = of_rival && d->windows > 0 ? d->predicted : compare(q, a, b),
+        .measured = a == b ? NAN : measured(q, a, b),
+        .cost_s = change_cost(d, d->current, to),
+        .saving_s = q->left_s - left_under(q, to),
+        .remaining_s = q->left_s,
+    };
+    d->current = to;
+}
+
+static void keep(const struct question *q, const char *why)
+{
+    answer(q, VERDICT_KEEP, q->d->current, q->d->current, q->d->held, why);
+}
+
+/* What trying c is worth in seconds: what it may save, less going there, coming back if it is no
+ * better, and one window under it. If something else must be left anyway, that is no cost of c. */
+static double worth(const struct question *q, size_t c, struct belief_ln delta)
+{
+    const struct decide *d = q->d;
+    double back = delta.deviation > 0 ? normal_cdf(delta.mean / delta.deviation) : delta.mean > 0;
+    double changes = change_cost(d, d->current, c) + back * change_cost(d, c, d->held) -
+                     change_cost(d, d->current, d->held);
+    double window = window_seconds(q, delta.mean) * fmax(0, 1 - exp(-delta.mean));
+
+    return q->held_left_s * share_saved(delta) - changes - window;
+}
+
+struct probe {
+    size_t configuration; /* NONE: none is worth it */
+    double worth;
+    struct belief_ln delta;
+};
+
+/* The configuration to try next; `fresh`: only one that was not tried yet. */
+static struct probe next_probe(const struct question *q, bool fresh)
+{
+    const struct decide *d = q->d;
+    size_t n = d->closed.len;
+    bool few = n <= SPEED_RIDGE;
+    struct probe found = {.configuration = NONE};
+    autofree(mem) struct belief_ln *deltas = xcalloc(n, sizeof(*deltas));
+
+    speed_compare_all(d->speed, d->trial, d->configurations.at, n, at(d, d->held), q->load, deltas);
+    for (size_t c = 0; c < n; c++) {
+        if (d->closed.at[c] || c == d->held || c == d->current || (fresh && d->spent.at[c] > 0) ||
+            !speed_feasible(d->speed, at(d, c)))
+            continue;
+        struct probe probe = {c, worth(q, c, deltas[c]), deltas[c]};
+        if (probe.worth <= 0 || (few && probe.delta.mean > ERRORS * probe.delta.deviation))
+            continue;
+        bool better = few ? probe.delta.mean < found.delta.mean : probe.worth > found.worth;
+        if (found.configuration == NONE || better)
+            found = probe;
+    }
+    return found;
+}
+
+static void try_probe(const struct question *q, const struct probe *probe)
+{
+    struct decide *d = q->d;
+
+    d->rival = probe->configuration;
+    d->windows = 0;
+    d->predicted = probe->delta;
+    answer(q, VERDICT_TRY, d->rival, d->rival, d->held, "may save more than it costs");
+}
+
+static bool try_next(const struct question *q)
+{
+    struct probe probe = next_probe(q, /* fresh= */ false);
+
+    if (probe.configuration == NONE)
+        return false;
+    try_probe(q, &probe);
+    return true;
+}
+
+/* What this trial has measured to be better than what is held, by enough and worth the change. */
+static size_t find_better(const struct question *q)
+{
+    const struct decide *d = q->d;
+    double best = 0;
+    size_t found = NONE;
+
+    for (size_t c = 0; c < d->closed.len; c++) {
+        if (c == d->held || !speed_feasible(d->speed, at(d, c)) ||
+            speed_windows(d->speed, d->trial, at(d, c), q->load) == 0)
+            continue;
+        struct belief_ln delta = compare(q, c, d->held);
+        double saving = q->held_left_s * (1 - exp(delta.mean));
+        double value = saving - change_cost(d, d->held, c);
+        if (is_enough(delta) && value > best) {
+            best = value;
+            found = c;
+        }
+    }
+    return found;
+}
+
+static void hold(struct decide *d, size_t c)
+{
+    if (c != d->held)
+        d->previous = d->held;
+    d->held = c;
+    d->rival = NONE;
+    d->closed.at[c] = false;
+}
+
+/* What is held runs and nothing is on trial. */
+static void on_settled(const struct question *q)
+{
+    struct decide *d = q->d;
+    size_t better = find_better(q);
+
+    if (better != NONE) {
+        bool back = better == d->previous;
+        answer(q, back ? VERDICT_REVERT : VERDICT_ADOPT, better, better, d->held,
+               back ? "the change turned out worse" : "measured better");
+        d->closed.at[d->held] = true;
+        hold(d, better);
+        return;
+    }
+    if (!try_next(q))
+        keep(q, "nothing else is worth its cost");
+}
+
+static void adopt_rival(const struct question *q, const char *why)
+{
+    struct decide *d = q->d;
+    size_t rival = d->rival;
+
+    d->closed.at[d->held] = true;
+    answer(q, VERDICT_ADOPT, rival, rival, d->held, why);
+    hold(d, rival);
+}
+
+/* The rival is no improvement: another one from here, or back to what is held. */
+static void drop_rival(const struct question *q, struct belief_ln delta)
+{
+    struct decide *d = q->d;
+    size_t rival = d->rival;
+    double back = change_cost(d, d->current, d->held);
+    double lost = q->left_s * (1 - exp(-delta.mean));
+
+    d->closed.at[rival] = true;
+    if (d->current != d->held && lost <= back && back > FREE * q->left_s) {
+        adopt_rival(q, "going back would cost more than it saves");
+        return;
+    }
+    if (try_next(q))
+        return;
+    if (d->current == d->held) {
+        d->rival = NONE;
+        keep(q, "what was tried is no better");
+        return;
+    }
+    answer(q, VERDICT_REVERT, d->held, rival, d->held, "what was tried is no better");
+    d->rival = NONE;
+}
+
+/* What being wrong about the rival may lose. */
+static double loss_if_wrong(const struct question *q, struct belief_ln delta)
+{
+    return expected_improvement(fabs(delta.mean), delta.deviation, 0) * q->left_s;
+}
+
+/* Would one more pair of windows cost less than that? */
+static bool pair_pays(const struct question *q, struct belief_ln delta)
+{
+    const struct decide *d = q->d;
+    double cost = change_cost(d, d->held, d->rival) + change_cost(d, d->rival, d->held) +
+                  window_seconds(q, fmax(delta.mean, 0)) * (1 - exp(-fabs(delta.mean)));
+
+    return d->spent.at[d->rival] <= PAIRS && loss_if_wrong(q, delta) > cost;
+}
+
+/* Held and rival are near each other. One that was not tried yet and promises more than this
+ * question comes first; the rival stays open for later. */
+static void take_turns(const struct question *q, struct belief_ln delta)
+{
+    struct decide *d = q->d;
+    struct probe fresh = next_probe(q, /* fresh= */ true);
+
+    if (fresh.configuration != NONE && fresh.worth > loss_if_wrong(q, delta)) {
+        try_probe(q, &fresh);
+        return;
+    }
+    answer(q, VERDICT_TRY, d->current == d->held ? d->rival : d->held, d->rival, d->held,
+           "one more pair to be sure");
+}
+
+static void on_trial(const struct question *q)
+{
+    struct decide *d = q->d;
+    struct belief_ln delta = compare(q, d->rival, d->held);
+    bool big = 1 - exp(delta.mean) > BIG;
+
+    if (d->current == d->rival && delta.mean < 0 && d->windows < BIG_WINDOWS) {
+        keep(q, "looks better: one more window");
+        return;
+    }
+    if (big && d->windows >= BIG_WINDOWS && is_enough(delta)) {
+        adopt_rival(q, "much better in two windows");
+        return;
+    }
+    if (!q->input->cut && pair_pays(q, delta)) {
+        take_turns(q, delta);
+        return;
+    }
+    if (is_enough(delta))
+        adopt_rival(q, "better by enough");
+    else
+        drop_rival(q, delta);
+}
+
+/* A neighbour that came or went, or cores that idle: what was judged may be wrong now. */
+static void watch(struct decide *d, const struct decide_input *input, double load)
+{
+    if (!d->marked || fabs(load - d->load_mark) >= LOAD_CORES) {
+        if (d->marked)
+            open_all(d);
+        d->load_mark = load;
+        d->marked = true;
+    }
+    if (!(input->idle >= IDLE_CORES)) {
+        d->idle_windows = 0;
+        d->idle_wait = IDLE_WINDOWS;
+        return;
+    }
+    if (++d->idle_windows >= d->idle_wait && d->rival == NONE) {
+        open_all(d);
+        speed_doubt(d->speed, d->trial, at(d, d->current));
+        d->idle_windows = 0;
+        d->idle_wait *= 2; /* where probing did not help, ask less often */
+    }
+}
+
+static struct question ask(struct decide *d, const struct decide_input *input, struct decision *ret)
+{
+    double passed = fmax(0, input->now_s - input->remaining_at_s);
+    double left = input->remaining_s - (isnan(passed) ? 0 : passed);
+
+    assert(d->held != NONE);
+    if (isnan(left) || isinf(left))
+        left = LONG_S;
+    return (struct question){.d = d,
+                             .input = input,
+                             .load = isfinite(input->load) ? input->load : 0,
+                             .left_s = fmax(left, 0),
+                             .ret = ret};
+}
+
+/* After the window is told: what the rules need of the configuration held. */
+static void look_at_held(struct question *q)
+{
+    struct decide *d = q->d;
+
+    q->held_left_s = left_under(q, d->held);
+    q->held_unit_s = exp(speed_predict(d->speed, d->trial, at(d, d->held), q->load).mean);
+}
+
+void decide_on_window(struct decide *d, const struct decide_input *input, struct decision *ret)
+{
+    struct question q = ask(d, input, ret);
+    bool told = speed_tell(d->speed, d->trial, at(d, d->current), q.load, input->ln_seconds,
+                           input->variance);
+
+    watch(d, input, q.load);
+    if (!told) {
+        keep(&q, "the window told nothing");
+        return;
+    }
+    look_at_held(&q);
+    if (d->rival == NONE) {
+        on_settled(&q);
+        return;
+    }
+    if (d->current == d->rival) {
+        d->windows++;
+        d->spent.at[d->rival]++;
+    }
+    on_trial(&q);
+}
+
+/* The feasible one that is predicted fastest, NONE without. */
+static size_t find_refuge(const struct question *q)
+{
+    const struct decide *d = q->d;
+    double best = INFINITY;
+    size_t found = NONE;
+
+    for (size_t c = 0; c < d->closed.len; c++) {
+        double mean = speed_predict(d->speed, d->trial, at(d, c), q->load).mean;
+        bool proven = speed_windows(d->speed, d->trial, at(d, c), q->load) > 0;
+        if (speed_feasible(d->speed, at(d, c)) && mean - (proven ? 100 : 0) < best) {
+            best = mean - (proven ? 100 : 0);
+            found = c;
+        }
+    }
+    return found;
+}
+
+void decide_on_failure(struct decide *d, const struct decide_input *input, struct decision *ret)
+{
+    struct question q = ask(d, input, ret);
+    size_t refuge = d->held;
+
+    speed_infeasible(d->speed, at(d, d->current));
+    if (d->current == d->held)
+        refuge = find_refuge(&q);
+    if (refuge == NONE) {
+        keep(&q, "no other configuration is left");
+        return;
+    }
+    answer(&q, VERDICT_REVERT, refuge, d->current, refuge, "it failed under this configuration");
+    hold(d, refuge);
+    d->previous = NONE;
+}
