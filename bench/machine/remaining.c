@@ -101,7 +101,7 @@ static double draw_target(const double *acc, size_t seen, bool in_time, double u
         return NAN;
     if (!in_time)
         return so_far + u * (later - so_far);
-    double news[EPOCHS], best = so_far;
+    double news[EPOCHS] = {0}, best = so_far;
     size_t n = 0;
     for (size_t i = seen; i < EPOCHS; i++)
         if (acc[i] > best)
@@ -327,12 +327,12 @@ int main(int argc, char **argv)
     size_t bins[5][2] = {0};
     double brier = 0;
     printf(
-        "median |ln(guess/truth)|, share of 80 %% intervals that hold | the same where a time is "
-        "said, width, us\n%-22s",
+        "median |ln(guess/truth)| and 80 %% intervals that hold | cases in which a time is said: "
+        "the same, truths before and after the interval, ln(high/low), us an estimate\n%-22s",
         "");
     for (size_t k = 0; k < 2 * GUESSES; k++)
         printf("%s%7s", k == GUESSES ? "   held |   said" : "", guess_names[k % GUESSES]);
-    printf("    held\n");
+    printf("    held early  late  width    us\n");
     for (size_t t = 0; t < 3; t++) {
         autofree(mem) char *path = xasprintf("%s/%s.csv.gz", argv[1], tasks[!fit][t]);
         struct curve_table table;

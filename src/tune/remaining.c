@@ -26,6 +26,7 @@
 #include "linalg/normal.h"
 #include "tune/remaining_track.h"
 
+#include <assert.h>
 #include <math.h>
 
 #define CURVES    48   /* ended curves that are kept */
@@ -143,6 +144,7 @@ static void template_moments(const struct template *t, const struct view *view, 
 static void template_fit(struct template *t, const struct view *view)
 {
     const struct track *track = view->track;
+    assert(track->n > 0);
     double phi[TRACK_POINTS], mean, xx, xy, rest = 0, prior = t->track ? RIDGE * view->pooled : 0;
     template_moments(t, view, phi, &mean, &xx, &xy);
     t->b = xx + prior > 1e-300 ? fmax((xy + prior) / (xx + prior), 0) : t->track != NULL;
@@ -167,17 +169,19 @@ static void template_fit(struct template *t, const struct view *view)
 static size_t templates_init(const struct remaining_model *model, const struct track *seen,
                              struct template *ret)
 {
-    size_t k = 0, stretched = ARRAY_LEN(stretches);
+    size_t k = 0, n_families = ARRAY_LEN(families);
     double share = seen->n < LEAST ? 0 : model->n > 0 ? FAMILY : 1;
-    for (size_t i = 0; share > 0 && i < ARRAY_LEN(families); i++)
-        ret[k++] = (struct template){.family = families[i],
-                                     .log_weight = log(share / (double)ARRAY_LEN(families))};
-    for (size_t i = 0; i < model->n * stretched; i++) {
-        double s = stretches[i % stretched], p = s == 1 ? 1 - STRETCHED : STRETCHED / 2;
-        ret[k++] = (struct template){.family.kind = ENDED,
-                                     .track = &model->tracks[i / stretched],
-                                     .stretch = s,
-                                     .log_weight = log((1 - share) * p / (double)model->n)};
+    for (size_t i = 0; share > 0 && i < n_families; i++)
+        ret[k++] =
+            (struct template){.family = families[i], .log_weight = log(share / (double)n_families)};
+    for (size_t i = 0; i < model->n; i++) {
+        for (size_t j = 0; j < ARRAY_LEN(stretches); j++) {
+            double part = stretches[j] == 1 ? 1 - STRETCHED : STRETCHED / 2;
+            ret[k++] = (struct template){.family.kind = ENDED,
+                                         .track = &model->tracks[i],
+                                         .stretch = stretches[j],
+                                         .log_weight = log((1 - share) * part / (double)model->n)};
+        }
     }
     return k;
 }
@@ -227,6 +231,8 @@ static void view_compare(struct view *view, const struct remaining_model *model)
 {
     double falls[CURVES], levels[CURVES], phi[TRACK_POINTS], mean, xy;
     size_t n = model->n;
+    if (n == 0)
+        return;
     for (size_t i = 0; i < n; i++) {
         struct template t = {.family.kind = ENDED, .track = &model->tracks[i], .stretch = 1};
         template_moments(&t, view, phi, &mean, &falls[i], &xy);
@@ -234,8 +240,7 @@ static void view_compare(struct view *view, const struct remaining_model *model)
     }
     qsort(falls, n, sizeof(*falls), compare_doubles);
     qsort(levels, n, sizeof(*levels), compare_doubles);
-    if (n > 0)
-        view->pooled = falls[n / 2];
+    view->pooled = falls[n / 2];
     if (n >= 4)
         view->spread = (levels[3 * n / 4] - levels[n / 4]) / 1.349;
 }
@@ -245,11 +250,10 @@ static void view_init(struct view *view, const struct track *track,
 {
     *view =
         (struct view){.track = track, .now = track->x[track->n - 1], .noise = track_noise(track)};
-    for (double recent = RECENT; recent >= 1; recent /= 2) {
-        view_weigh(view, recent);
-        if (view_is_clear(view))
-            break;
-    }
+    double recent = RECENT;
+    view_weigh(view, recent);
+    while (!view_is_clear(view) && recent > 1)
+        view_weigh(view, recent /= 2);
     view_compare(view, model);
 }
 

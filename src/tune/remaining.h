@@ -45,8 +45,8 @@ struct target {
     bool above;     /* reached from below, as an accuracy; else from above, as a loss */
     size_t average; /* the mean of the last so many values decides; 0 counts as 1 */
 };
-/* Do the last `average` values, on average, reach it? False while there are fewer. Values that are
- * not finite are no values; at it is reached. */
+/* Do the last `average` values, on average, reach it (equal is enough)? False while there are
+ * fewer. Those that are not finite do not count. */
 bool target_is_reached(const struct target *target, const double *values, size_t n);
 
 /* With several workers, each of which reports values: how many must have reached it. */
