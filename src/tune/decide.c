@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decide.c — the rules by which a trial's configuration is changed. decision.c says them in words.
+ * decide.c — the rules by which a trial's configuration is changed. decide_worth.c reckons what
+ * each is worth, decision.c says it in words.
  *
  * All comparisons are of ln seconds per unit of progress between two configurations (δ < 0: the
  * first is faster), all worth is in seconds of the time that is left. The window that was just told
@@ -10,49 +11,18 @@
  * what was held and is not tried again before something changes.
  */
 #include "tune/decide.h"
-#include "linalg/normal.h"
+#include "tune/decide_internal.h"
 
 #include <assert.h>
 #include <math.h>
 
-#define NONE         SIZE_MAX
 #define BIG          0.25 /* share of time saved that needs no pairs */
 #define BIG_WINDOWS  2
-#define SMALL        0.05 /* less is not worth a change */
-#define ERRORS       2.0
-#define PAIRS        8
 #define IDLE_CORES   0.5
 #define IDLE_WINDOWS 2
 #define LOAD_CORES   0.5
 #define FREE         0.002 /* share of what is left: going back for less costs nothing */
 #define LONG_S       3600  /* counted as left where the end is not known */
-
-struct decide {
-    struct speed *speed;
-    const struct knob *knobs;
-    size_t width;
-    struct decide_limits limits;
-    VEC(double) configurations; /* (n, width) */
-    VEC(bool) closed;           /* (n) */
-    VEC(size_t) spent;          /* (n) windows as rival since all were opened */
-    uint64_t trial;
-    size_t held, rival, current, previous;
-    size_t windows; /* of the rival since it came */
-    size_t idle_windows, idle_wait;
-    double load_mark;
-    bool marked;
-    struct belief_ln predicted; /* of the rival, before it was tried */
-};
-
-/* One call: the question with what follows from it at once. */
-struct question {
-    struct decide *d;
-    const struct decide_input *input;
-    double load, left_s; /* of what runs */
-    double held_left_s;  /* if what is held ran */
-    double held_unit_s;  /* under it, a unit of progress */
-    struct decision *ret;
-};
 
 struct decide *decide_new(struct speed *speed, const double *configurations, size_t n,
                           const struct decide_limits *limits)
@@ -82,15 +52,10 @@ void decide_free(struct decide *d)
     free(d);
 }
 
-static const double *at(const struct decide *d, size_t c)
-{
-    return d->configurations.at + c * d->width;
-}
-
 static size_t find(const struct decide *d, const double *configuration)
 {
     for (size_t c = 0; c < d->closed.len; c++)
-        if (knobs_change(d->knobs, d->width, at(d, c), configuration) == CHANGE_NONE)
+        if (knobs_change(d->knobs, d->width, decide_at(d, c), configuration) == CHANGE_NONE)
             return c;
     return NONE;
 }
@@ -125,61 +90,23 @@ void decide_begin(struct decide *d, uint64_t trial, const double *configuration)
 
 const double *decide_held(const struct decide *d)
 {
-    return at(d, d->held);
+    return decide_at(d, d->held);
 }
 
 double decide_bar(struct decide *d, double load)
 {
-    if (d->current == d->held || speed_windows(d->speed, d->trial, at(d, d->held), load) == 0)
+    if (d->current == d->held ||
+        speed_windows(d->speed, d->trial, decide_at(d, d->held), load) == 0)
         return INFINITY;
-    return speed_predict(d->speed, d->trial, at(d, d->held), load).mean;
-}
-
-static double change_cost(const struct decide *d, size_t from, size_t to)
-{
-    return speed_change_cost(d->speed, knobs_change(d->knobs, d->width, at(d, from), at(d, to)));
-}
-
-static struct belief_ln compare(const struct question *q, size_t a, size_t b)
-{
-    return speed_compare(q->d->speed, q->d->trial, at(q->d, a), at(q->d, b), q->load);
-}
-
-/* What is left in seconds if c ran instead of what runs. */
-static double left_under(const struct question *q, size_t c)
-{
-    return q->left_s * exp(compare(q, c, q->d->current).mean);
-}
-
-/* E[(1 − e^δ)⁺]: the share of time expected to be saved by whoever may still decline. */
-static double share_saved(struct belief_ln delta)
-{
-    double m = delta.mean, s = delta.deviation;
-
-    if (s < 1e-9)
-        return fmax(0, 1 - exp(m));
-    return normal_cdf(-m / s) - exp(m + s * s / 2) * normal_cdf(-m / s - s);
-}
-
-/* Is δ an improvement that is worth having? */
-static bool is_enough(struct belief_ln delta)
-{
-    return delta.mean < 0 && -delta.mean >= fmax(-log(1 - SMALL), ERRORS * delta.deviation);
-}
-
-/* How long a window lasts under what is slower than what is held by δ. */
-static double window_seconds(const struct question *q, double delta)
-{
-    const struct decide_limits *limits = &q->d->limits;
-    return fmax(limits->window_s, limits->window_steps * q->held_unit_s * exp(delta));
+    return speed_predict(d->speed, d->trial, decide_at(d, d->held), load).mean;
 }
 
 static double measured(const struct question *q, size_t a, size_t b)
 {
     const struct decide *d = q->d;
 
-    return speed_measured(d->speed, d->trial, at(d, a), q->load) -
-           speed_measured(d->speed, d->trial, at(d, b), q->load);
+    return speed_measured(d->speed, d->trial, decide_at(d, a), q->load) -
+           speed_measured(d->speed, d->trial, decide_at(d, b), q->load);
 }
 
 /* The answer: go from what runs to `to`, for what the comparison of a to b says. */
@@ -192,15 +119,15 @@ static void answer(const struct question *q, enum verdict verdict, size_t to, si
     *q->ret = (struct decision){
         .verdict = verdict,
         .why = why,
-        .from = at(d, d->current),
-        .to = at(d, to),
-        .kind = knobs_change(d->knobs, d->width, at(d, d->current), at(d, to)),
-        .against = at(d, a),
-        .over = at(d, b),
-        .predicted = of_rival && d->windows > 0 ? d->predicted : compare(q, a, b),
+        .from = decide_at(d, d->current),
+        .to = decide_at(d, to),
+        .kind = knobs_change(d->knobs, d->width, decide_at(d, d->current), decide_at(d, to)),
+        .against = decide_at(d, a),
+        .over = decide_at(d, b),
+        .predicted = of_rival && d->windows > 0 ? d->predicted : decide_compare(q, a, b),
         .measured = a == b ? NAN : measured(q, a, b),
-        .cost_s = change_cost(d, d->current, to),
-        .saving_s = q->left_s - left_under(q, to),
+        .cost_s = decide_cost(d, d->current, to),
+        .saving_s = q->left_s - decide_left(q, to),
         .remaining_s = q->left_s,
     };
     d->current = to;
@@ -209,49 +136,6 @@ static void answer(const struct question *q, enum verdict verdict, size_t to, si
 static void keep(const struct question *q, const char *why)
 {
     answer(q, VERDICT_KEEP, q->d->current, q->d->current, q->d->held, why);
-}
-
-/* What trying c is worth in seconds: what it may save, less going there, coming back if it is no
- * better, and one window under it. If something else must be left anyway, that is no cost of c. */
-static double worth(const struct question *q, size_t c, struct belief_ln delta)
-{
-    const struct decide *d = q->d;
-    double back = delta.deviation > 0 ? normal_cdf(delta.mean / delta.deviation) : delta.mean > 0;
-    double changes = change_cost(d, d->current, c) + back * change_cost(d, c, d->held) -
-                     change_cost(d, d->current, d->held);
-    double window = window_seconds(q, delta.mean) * fmax(0, 1 - exp(-delta.mean));
-
-    return q->held_left_s * share_saved(delta) - changes - window;
-}
-
-struct probe {
-    size_t configuration; /* NONE: none is worth it */
-    double worth;
-    struct belief_ln delta;
-};
-
-/* The configuration to try next; `fresh`: only one that was not tried yet. */
-static struct probe next_probe(const struct question *q, bool fresh)
-{
-    const struct decide *d = q->d;
-    size_t n = d->closed.len;
-    bool few = n <= SPEED_RIDGE;
-    struct probe found = {.configuration = NONE};
-    autofree(mem) struct belief_ln *deltas = xcalloc(n, sizeof(*deltas));
-
-    speed_compare_all(d->speed, d->trial, d->configurations.at, n, at(d, d->held), q->load, deltas);
-    for (size_t c = 0; c < n; c++) {
-        if (d->closed.at[c] || c == d->held || c == d->current || (fresh && d->spent.at[c] > 0) ||
-            !speed_feasible(d->speed, at(d, c)))
-            continue;
-        struct probe probe = {c, worth(q, c, deltas[c]), deltas[c]};
-        if (probe.worth <= 0 || (few && probe.delta.mean > ERRORS * probe.delta.deviation))
-            continue;
-        bool better = few ? probe.delta.mean < found.delta.mean : probe.worth > found.worth;
-        if (found.configuration == NONE || better)
-            found = probe;
-    }
-    return found;
 }
 
 static void try_probe(const struct question *q, const struct probe *probe)
@@ -266,34 +150,12 @@ static void try_probe(const struct question *q, const struct probe *probe)
 
 static bool try_next(const struct question *q)
 {
-    struct probe probe = next_probe(q, /* fresh= */ false);
+    struct probe probe = decide_probe(q, /* fresh= */ false);
 
     if (probe.configuration == NONE)
         return false;
     try_probe(q, &probe);
     return true;
-}
-
-/* What this trial has measured to be better than what is held, by enough and worth the change. */
-static size_t find_better(const struct question *q)
-{
-    const struct decide *d = q->d;
-    double best = 0;
-    size_t found = NONE;
-
-    for (size_t c = 0; c < d->closed.len; c++) {
-        if (c == d->held || !speed_feasible(d->speed, at(d, c)) ||
-            speed_windows(d->speed, d->trial, at(d, c), q->load) == 0)
-            continue;
-        struct belief_ln delta = compare(q, c, d->held);
-        double saving = q->held_left_s * (1 - exp(delta.mean));
-        double value = saving - change_cost(d, d->held, c);
-        if (is_enough(delta) && value > best) {
-            best = value;
-            found = c;
-        }
-    }
-    return found;
 }
 
 static void hold(struct decide *d, size_t c)
@@ -309,18 +171,25 @@ static void hold(struct decide *d, size_t c)
 static void on_settled(const struct question *q)
 {
     struct decide *d = q->d;
-    size_t better = find_better(q);
+    size_t better = decide_better(q);
 
-    if (better != NONE) {
-        bool back = better == d->previous;
-        answer(q, back ? VERDICT_REVERT : VERDICT_ADOPT, better, better, d->held,
-               back ? "the change turned out worse" : "measured better");
-        d->closed.at[d->held] = true;
-        hold(d, better);
+    if (better == NONE) {
+        if (!try_next(q))
+            keep(q, "nothing else is worth its cost");
         return;
     }
-    if (!try_next(q))
-        keep(q, "nothing else is worth its cost");
+    if (better == d->previous) {
+        answer(q, VERDICT_REVERT, better, better, d->held, "the change turned out worse");
+        d->closed.at[d->held] = true;
+        hold(d, better);
+    } else {
+        d->rival = better;
+        d->windows = 0;
+        d->predicted = decide_compare(q, better, d->held);
+        answer(q, VERDICT_TRY, better, better, d->held, "was measured better");
+    }
+    /* Perhaps all have become slower since: what is fresh decides, not the memory of it. */
+    speed_doubt(d->speed, d->trial, q->ret->from);
 }
 
 static void adopt_rival(const struct question *q, const char *why)
@@ -338,7 +207,7 @@ static void drop_rival(const struct question *q, struct belief_ln delta)
 {
     struct decide *d = q->d;
     size_t rival = d->rival;
-    double back = change_cost(d, d->current, d->held);
+    double back = decide_cost(d, d->current, d->held);
     double lost = q->left_s * (1 - exp(-delta.mean));
 
     d->closed.at[rival] = true;
@@ -357,30 +226,14 @@ static void drop_rival(const struct question *q, struct belief_ln delta)
     d->rival = NONE;
 }
 
-/* What being wrong about the rival may lose. */
-static double loss_if_wrong(const struct question *q, struct belief_ln delta)
-{
-    return expected_improvement(fabs(delta.mean), delta.deviation, 0) * q->left_s;
-}
-
-/* Would one more pair of windows cost less than that? */
-static bool pair_pays(const struct question *q, struct belief_ln delta)
-{
-    const struct decide *d = q->d;
-    double cost = change_cost(d, d->held, d->rival) + change_cost(d, d->rival, d->held) +
-                  window_seconds(q, fmax(delta.mean, 0)) * (1 - exp(-fabs(delta.mean)));
-
-    return d->spent.at[d->rival] <= PAIRS && loss_if_wrong(q, delta) > cost;
-}
-
 /* Held and rival are near each other. One that was not tried yet and promises more than this
  * question comes first; the rival stays open for later. */
 static void take_turns(const struct question *q, struct belief_ln delta)
 {
     struct decide *d = q->d;
-    struct probe fresh = next_probe(q, /* fresh= */ true);
+    struct probe fresh = decide_probe(q, /* fresh= */ true);
 
-    if (fresh.configuration != NONE && fresh.worth > loss_if_wrong(q, delta)) {
+    if (fresh.configuration != NONE && fresh.worth > decide_loss(q, delta)) {
         try_probe(q, &fresh);
         return;
     }
@@ -391,22 +244,22 @@ static void take_turns(const struct question *q, struct belief_ln delta)
 static void on_trial(const struct question *q)
 {
     struct decide *d = q->d;
-    struct belief_ln delta = compare(q, d->rival, d->held);
+    struct belief_ln delta = decide_compare(q, d->rival, d->held);
     bool big = 1 - exp(delta.mean) > BIG;
 
     if (d->current == d->rival && delta.mean < 0 && d->windows < BIG_WINDOWS) {
         keep(q, "looks better: one more window");
         return;
     }
-    if (big && d->windows >= BIG_WINDOWS && is_enough(delta)) {
+    if (big && d->windows >= BIG_WINDOWS && decide_enough(delta)) {
         adopt_rival(q, "much better in two windows");
         return;
     }
-    if (!q->input->cut && pair_pays(q, delta)) {
+    if (!q->input->cut && decide_pair_pays(q, delta)) {
         take_turns(q, delta);
         return;
     }
-    if (is_enough(delta))
+    if (decide_enough(delta))
         adopt_rival(q, "better by enough");
     else
         drop_rival(q, delta);
@@ -428,7 +281,7 @@ static void watch(struct decide *d, const struct decide_input *input, double loa
     }
     if (++d->idle_windows >= d->idle_wait && d->rival == NONE) {
         open_all(d);
-        speed_doubt(d->speed, d->trial, at(d, d->current));
+        speed_doubt(d->speed, d->trial, decide_at(d, d->current));
         d->idle_windows = 0;
         d->idle_wait *= 2; /* where probing did not help, ask less often */
     }
@@ -454,14 +307,14 @@ static void look_at_held(struct question *q)
 {
     struct decide *d = q->d;
 
-    q->held_left_s = left_under(q, d->held);
-    q->held_unit_s = exp(speed_predict(d->speed, d->trial, at(d, d->held), q->load).mean);
+    q->held_left_s = decide_left(q, d->held);
+    q->held_unit_s = exp(speed_predict(d->speed, d->trial, decide_at(d, d->held), q->load).mean);
 }
 
 void decide_on_window(struct decide *d, const struct decide_input *input, struct decision *ret)
 {
     struct question q = ask(d, input, ret);
-    bool told = speed_tell(d->speed, d->trial, at(d, d->current), q.load, input->ln_seconds,
+    bool told = speed_tell(d->speed, d->trial, decide_at(d, d->current), q.load, input->ln_seconds,
                            input->variance);
 
     watch(d, input, q.load);
@@ -489,9 +342,9 @@ static size_t find_refuge(const struct question *q)
     size_t found = NONE;
 
     for (size_t c = 0; c < d->closed.len; c++) {
-        double mean = speed_predict(d->speed, d->trial, at(d, c), q->load).mean;
-        bool proven = speed_windows(d->speed, d->trial, at(d, c), q->load) > 0;
-        if (speed_feasible(d->speed, at(d, c)) && mean - (proven ? 100 : 0) < best) {
+        double mean = speed_predict(d->speed, d->trial, decide_at(d, c), q->load).mean;
+        bool proven = speed_windows(d->speed, d->trial, decide_at(d, c), q->load) > 0;
+        if (speed_feasible(d->speed, decide_at(d, c)) && mean - (proven ? 100 : 0) < best) {
             best = mean - (proven ? 100 : 0);
             found = c;
         }
@@ -504,7 +357,7 @@ void decide_on_failure(struct decide *d, const struct decide_input *input, struc
     struct question q = ask(d, input, ret);
     size_t refuge = d->held;
 
-    speed_infeasible(d->speed, at(d, d->current));
+    speed_infeasible(d->speed, decide_at(d, d->current));
     if (d->current == d->held)
         refuge = find_refuge(&q);
     if (refuge == NONE) {

@@ -186,6 +186,23 @@ TEST(a_change_that_turns_out_worse_is_taken_back)
     teardown(&m);
 }
 
+/* The data got harder for all configurations: that is no reason to change. */
+TEST(a_program_that_slows_down_is_not_blamed_on_its_configuration)
+{
+    struct machine m = {.seconds = {0.2, 0.1, 0.11, 0.12}, .noise = 0.01, .cost_s = 0.1};
+
+    setup(&m, live, 1);
+    windows(&m, 60, 3600);
+    assert_true(decide_held(m.d)[0] == 2);
+    size_t before = m.changes;
+    for (size_t i = 0; i < 4; i++)
+        m.seconds[i] *= 1.5;
+    windows(&m, 60, 3600);
+    assert_true(decide_held(m.d)[0] == 2 && m.last.to[0] == 2);
+    assert_true(m.changes - before <= 12);
+    teardown(&m);
+}
+
 TEST(what_failed_is_never_tried_again)
 {
     struct machine m = {.seconds = {0.2, 0.2, 0.2, 0.1}, .noise = 0.01, .cost_s = 0.1};
@@ -279,6 +296,43 @@ TEST(one_trials_probes_serve_the_next)
     assert_true(decide_held(m.d)[0] == 3);
     assert_int_equal(m.tries, 1);
     teardown(&m);
+}
+
+/* Anything may come in: what goes out is a configuration that has not failed, with sound numbers.
+ */
+TEST(no_input_leads_astray)
+{
+    const double odd[] = {NAN, INFINITY, -INFINITY, -1, 0, 1e300, 1e-300};
+
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        struct machine m = {.seconds = {0.2, 0.1, 0.3, 0.15}};
+        bool failed[5] = {false};
+        setup(&m, seed % 2 ? live : restart, 1);
+        rng_init(&m.rng, seed, 5);
+        for (size_t i = 0; i < 60; i++) {
+            double fields[6];
+            for (size_t k = 0; k < 6; k++)
+                fields[k] = rng_chance(&m.rng, 0.1) ? odd[rng_below(&m.rng, ARRAY_LEN(odd))]
+                                                    : rng_normal(&m.rng) * 2;
+            struct decide_input input = {
+                fields[0], fields[1] * 1000, 0,         fields[2],
+                fields[3], fields[4],        fields[5], rng_chance(&m.rng, 0.2)};
+            if (rng_chance(&m.rng, 0.02)) {
+                failed[(size_t)m.last.to[0]] = true;
+                decide_on_failure(m.d, &input, &m.last);
+            } else {
+                decide_on_window(m.d, &input, &m.last);
+            }
+            bool left = !failed[1] || !failed[2] || !failed[3] || !failed[4];
+            assert_true(knobs_contain(live, 1, m.last.to));
+            assert_true(!left || !failed[(size_t)m.last.to[0]]);
+            assert_true(isfinite(m.last.predicted.mean) && isfinite(m.last.predicted.deviation));
+            assert_true(isfinite(m.last.cost_s) && isfinite(m.last.remaining_s));
+            assert_true(m.last.remaining_s >= 0 && !isnan(m.last.saving_s));
+            assert_true((m.last.kind == CHANGE_NONE) == (m.last.to[0] == m.last.from[0]));
+        }
+        teardown(&m);
+    }
 }
 
 TEST(a_best_start_loses_little)

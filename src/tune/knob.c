@@ -7,6 +7,7 @@
  */
 #include "tune/knob.h"
 
+#include <assert.h>
 #include <math.h>
 
 static size_t value_count(const struct knob *knob)
@@ -49,6 +50,7 @@ bool knobs_contain(const struct knob *knobs, size_t n, const double *configurati
 double knob_at(const struct knob *knob, double unit)
 {
     size_t count = value_count(knob);
+    assert(count > 0);
     double at = floor(fmin(fmax(unit, 0), 1) * (double)count);
 
     return value_at(knob, MIN((size_t)at, count - 1));
@@ -113,5 +115,5 @@ double knob_feature(const struct knob *knob, double value)
     }
     if (knob->max <= knob->min)
         return 0.5;
-    return log(fmax(value, 1) / knob->min) / log(knob->max / knob->min);
+    return log1p(fmax(value - knob->min, 0)) / log1p(knob->max - knob->min);
 }

@@ -26,7 +26,7 @@ enum change_kind {
 struct knob {
     const char *name; /* borrowed, as are the values */
     enum knob_kind kind;
-    double min, max;      /* of a count: whole numbers, 1 <= min <= max */
+    double min, max;      /* of a count: whole numbers, 0 <= min <= max */
     const double *values; /* (n) of a choice */
     size_t n;
     bool restart; /* to change it the program starts again */

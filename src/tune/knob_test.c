@@ -61,6 +61,15 @@ TEST(a_value_between_the_values_is_not_contained)
     assert_true(knobs_contain(knobs, 2, (double[]){4, 16}));
 }
 
+TEST(a_count_may_begin_at_0)
+{
+    const struct knob workers = {.name = "workers", .min = 0, .max = 8};
+
+    assert_true(knob_at(&workers, 0) == 0 && knob_at(&workers, 1) == 8);
+    assert_true(knob_feature(&workers, 0) == 0 && knob_feature(&workers, 8) == 1);
+    assert_true(knob_feature(&workers, 1) > 0 && knob_feature(&workers, 1) < 0.5);
+}
+
 TEST(one_knob_that_needs_a_restart_makes_the_change_one)
 {
     const double a[] = {1, 4}, b[] = {2, 4}, c[] = {2, 8};

@@ -12,14 +12,16 @@
 
 #include <math.h>
 
-#define MEMORY  8    /* windows */
-#define ROWS    400  /* the oldest are dropped */
-#define FLOOR   1e-4 /* variance: no window is surer than 1 % */
-#define SAME    0.25 /* cores: loads that share a row */
-#define ABOUT   0.5  /* cores */
-#define EXTREME 50   /* |ln seconds|: more is no measurement */
-#define DOUBT   0.15 /* deviation of what was measured before the machine changed */
-#define GUESS_N 1    /* windows that the guess of a change's cost counts as */
+#define MEMORY    8    /* windows */
+#define ROWS      400  /* the oldest are dropped */
+#define FLOOR     1e-4 /* variance: no window is surer than 1 % */
+#define CEILING   25   /* … and none less sure than this */
+#define SAME      0.25 /* cores: loads that share a row */
+#define ABOUT     0.5  /* cores */
+#define LOAD_MOST 1e5  /* cores: more is no measurement */
+#define EXTREME   50   /* |ln seconds|: more is no measurement */
+#define DOUBT     0.15 /* deviation of what was measured before the machine changed */
+#define GUESS_N   1    /* windows that the guess of a change's cost counts as */
 
 static const double change_guess[CHANGE_KINDS] = {0, 0.1, 10};
 
@@ -107,7 +109,7 @@ static void add_row(struct speed *speed, struct speed_row row)
 bool speed_tell(struct speed *speed, uint64_t trial, const double *configuration, double load,
                 double ln_seconds, double variance)
 {
-    if (!is_sound(speed, configuration, ln_seconds, variance) || !isfinite(load))
+    if (!is_sound(speed, configuration, ln_seconds, variance) || !(fabs(load) <= LOAD_MOST))
         return false;
 
     size_t c = find_or_add(speed, configuration);
@@ -124,7 +126,7 @@ bool speed_tell(struct speed *speed, uint64_t trial, const double *configuration
     row.windows++;
     double share = 1 / (double)MIN(row.windows, MEMORY);
     row.mean += share * (ln_seconds - row.mean);
-    row.variance += share * (fmax(variance, FLOOR) - row.variance);
+    row.variance += share * (fmin(fmax(variance, FLOOR), CEILING) - row.variance);
     add_row(speed, row);
     return true;
 }
@@ -175,7 +177,7 @@ static const struct speed_model *model_for(struct speed *speed, uint64_t trial, 
 {
     struct speed_model *model = speed->model;
 
-    if (!isfinite(load))
+    if (!(fabs(load) <= LOAD_MOST))
         load = 0;
     if (model && (model->trial != trial || model->load != load))
         forget_model(speed);

@@ -34,8 +34,8 @@ DEFINE_AUTOFREE(speed);
 const struct knob *speed_knobs(const struct speed *speed, size_t *ret_n);
 
 /* One window of a trial: ln of its seconds per unit of progress and the variance of that. Recent
- * windows count more than those long ago. NaN, infinity or a negative variance anywhere: ignored
- * and false. */
+ * windows count more than those long ago. NaN, infinity, a negative variance or what is beyond any
+ * machine (e^50 s, 10⁵ cores): ignored and false. */
 bool speed_tell(struct speed *speed, uint64_t trial, const double *configuration, double load,
                 double ln_seconds, double variance);
 /* What earlier knowledge says: ln seconds under this configuration against any fixed level. Only

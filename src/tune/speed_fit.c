@@ -157,7 +157,7 @@ static void set_prior(const struct speed *speed, struct speed_model *model)
 }
 
 /* One trial's rows into the normal equations. Leaves its mean features in `centre` and returns the
- * mean of what the laws leave; *ret_weight is 0 if the group is empty. */
+ * mean of what the laws leave. No group is empty. */
 static double add_group(const struct speed *speed, struct speed_model *model, const size_t *group,
                         size_t g, double *centre, double *x, double *ret_weight)
 {
