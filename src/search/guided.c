@@ -21,10 +21,10 @@
 #define FAR_CORNER  2.0 /* so many deviations worse than the mean */
 #define OWN_CORNER  0.1 /* of a front's width beyond it */
 #define WIDE_EVERY  3
-/* Asks 10, 12 and 14 trust nothing that is known: so the best of earlier experiments that are the
+/* Asks 10, 12 … 20 trust nothing that is known: so the best of earlier experiments that are the
  * opposite of this one shows up as bad. Earlier they would cost more than that. */
 #define DOUBT_FROM  10
-#define DOUBT_TO    14
+#define DOUBT_TO    20
 #define DOUBT_EVERY 2
 
 int guided_init(struct search *s, struct err *err)
