@@ -124,6 +124,8 @@ bench-search-full: ## the same with the slow peers and all our searchers: a day
 
 $(SEARCH_BENCH): %: %.o $(B)/bench/search/parts.a $(B)/libhone.a
 	$(CC) $(LDALL) -o $@ $^ $(LIBS) -lz
+$(B)/bench/machine/%: $(B)/bench/machine/%.o $(B)/bench/search/parts.a $(B)/libhone.a
+	$(CC) $(LDALL) -o $@ $^ $(LIBS) -lz
 $(B)/bench/search/parts.a: $(SEARCH_PARTS:%.c=$(B)/%.o)
 	@rm -f $@
 	ar rcs $@ $^

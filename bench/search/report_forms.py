@@ -93,16 +93,10 @@ def multi_volumes(path, library):
     return found
 
 
-def multi_text(home):
-    """The part of the best volume that is still missing: the smaller the better."""
-    paths = [path for folder in ("hone", "peers")
-             for path in sorted((home / folder).glob("multi-*.csv"))]
-    if len(paths) < 2:
-        return ""
-    library = forms.library(home)
-    volumes = {path.stem[len("multi-"):]: multi_volumes(path, library) for path in paths}
+def multi_table(volumes):
+    """On the runs that all of these have; "" if there are none."""
     keys = sorted(set.intersection(*map(set, volumes.values())))
-    if not keys:
+    if not keys or len(volumes) < 2:
         return ""
     names = list(volumes)
     missing = numpy.array([[1 - volumes[name][key] for name in names] for key in keys])
@@ -112,9 +106,24 @@ def multi_text(home):
     rows = [[names[i], len(keys), with_interval(summary[:, i]),
              *(number(missing[[key[0] == p for key in keys], i].mean()) for p in problems)]
             for i in numpy.argsort(summary[0])]
+    return "\n" + lib.table(["searcher", "runs", "mean rank", *problems], rows)
+
+
+def multi_text(home):
+    """The part of the best volume that is still missing: the smaller the better."""
+    paths = [path for folder in ("hone", "peers")
+             for path in sorted((home / folder).glob("multi-*.csv"))]
+    if len(paths) < 2:
+        return ""
+    library = forms.library(home)
+    volumes = {path.stem[len("multi-"):]: multi_volumes(path, library) for path in paths}
+    most = max(map(len, volumes.values()))
+    whole = {name: found for name, found in volumes.items() if len(found) == most}
+    text = multi_table(whole)
+    if len(whole) < len(volumes):  # beside those that have not finished, on what they have
+        text += multi_table(volumes)
     return (f"\nTwo objectives, {multi_peers.DIM} parameters, {multi_peers.TRIALS} trials: the "
-            "part of the best volume that is not reached, and the mean rank by it.\n\n"
-            + lib.table(["searcher", "runs", "mean rank", *problems], rows))
+            "part of the best volume that is not reached, and the mean rank by it.\n" + text)
 
 
 def nested_regrets(path):
