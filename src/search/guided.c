@@ -9,6 +9,7 @@
 #include "search/draw.h"
 #include "search/pareto.h"
 
+#include <assert.h>
 #include <math.h>
 
 #define NEAR        4         /* of the best settings have their surroundings looked at */
@@ -232,6 +233,7 @@ static double expected_volume(const struct lead *lead, const double *mean, const
     double gain = pareto_expected_gain(lead->front, lead->n_front, lead->reference, mean, deviation,
                                        ret_slope);
 
+    assert(lead->m == 2);
     if (gain > TINY)
         return log(gain);
     if (ret_slope)
