@@ -85,6 +85,7 @@ size_t knobs_list(const struct knob *knobs, size_t n, size_t cap, double **ret)
         size_t rest = row;
         for (size_t j = 0; j < n; j++) {
             size_t last = value_count(&knobs[j]) - 1, kept = counts[j], i = rest % kept;
+            assert(kept > 0);
             double step = kept > 1 ? (double)last / (double)(kept - 1) : 0;
             rows[row * n + j] = value_at(&knobs[j], (size_t)round(step * (double)i));
             rest /= kept;
