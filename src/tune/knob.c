@@ -84,8 +84,9 @@ size_t knobs_list(const struct knob *knobs, size_t n, size_t cap, double **ret)
     for (size_t row = 0; row < total; row++) {
         size_t rest = row;
         for (size_t j = 0; j < n; j++) {
-            size_t last = value_count(&knobs[j]) - 1, kept = counts[j], i = rest % kept;
-            assert(kept > 0);
+            size_t last = value_count(&knobs[j]) - 1, kept = counts[j];
+            assert(kept > 0); /* or there would be no rows */
+            size_t i = rest % kept;
             double step = kept > 1 ? (double)last / (double)(kept - 1) : 0;
             rows[row * n + j] = value_at(&knobs[j], (size_t)round(step * (double)i));
             rest /= kept;
