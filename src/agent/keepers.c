@@ -10,8 +10,13 @@
 #include "base/log.h"
 #include <errno.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#define LATE_TURNS 50
+#define LATE_US    10000
 
 struct sweep { /* work of a libuv thread; it has its own copy, and outlives an agent that is freed
                 */
@@ -129,6 +134,27 @@ static bool watch_living(struct watch *watch, struct attempt_look *look)
             look->life = LIFE_LOST;
     }
     return false;
+}
+
+/* Not two seconds old. */
+static bool is_new(const char *dir)
+{
+    autofree(mem) char *path = xasprintf("%s/state", dir);
+    struct stat st;
+
+    return stat(path, &st) == 0 && time(NULL) - st.st_mtime < 2;
+}
+
+/* An engine that dies just after it began a keeper leaves one that has not come to its record yet:
+ * it is late, not lost. */
+void keeper_await(const struct watch *watch)
+{
+    for (int turn = 0; turn < LATE_TURNS && is_new(watch->dir); turn++) {
+        struct attempt_look look;
+        if (exec_look(watch->dir, &look, NULL) < 0 || look.life != LIFE_NONE)
+            return;
+        usleep(LATE_US);
+    }
 }
 
 /* See how it stands and go on from there. */

@@ -50,6 +50,7 @@ static void on_start(struct local *local, const struct agent_command *command)
 static void on_adopt(struct local *local, const struct agent_command *command)
 {
     struct watch *watch = watch_add(local, command);
+    keeper_await(watch);
     keeper_settle(watch);
     watch_due(watch);
 }

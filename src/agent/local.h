@@ -77,6 +77,8 @@ void on_turns(uv_timer_t *timer);
 bool keeper_watch(struct watch *watch, int pidfd, pid_t pid);
 /* See by its state file how the attempt stands, and go on from there. */
 void keeper_settle(struct watch *watch);
+/* Before adopting: give one that was just begun half a second to come to its record. */
+void keeper_await(const struct watch *watch);
 /* End what a lost keeper left, in a worker; the watch goes on when nothing is left. */
 void sweep_begin(struct watch *watch);
 /* Keepers have ended: local->poll is readable. */
