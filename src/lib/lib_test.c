@@ -503,7 +503,7 @@ TEST(wide_spaces_and_long_lists_are_searched)
         for (int64_t id = 1; id <= 12; id++)
             if (hone_search_ask(s) == id)
                 assert_int_equal(tell(s, id, 1), 0); /* constant */
-        assert_true(number_of(hone_search_best(s), "value") == 1);
+        assert_true(fabs(number_of(hone_search_best(s), "value") - 1) < 1e-9);
         hone_search *t = reload(s);
         hone_search_free(s);
         hone_search_free(t);
