@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * code_watch.c — a look is a fingerprint of the folder (sizes and times) in a worker; only when it
- * differs from the one before is a snapshot taken. The first look sets what later ones compare
- * with: the snapshot of the submission was taken just before.
+ * differs from the one before is a snapshot taken. The first look takes one always: the first trial
+ * may have written into the folder since the submission's was taken, and then what is told of are
+ * the attempts to come.
  */
 #include "engine/code_watch.h"
 #include "base/clock.h"
@@ -50,7 +51,7 @@ static void look(uv_work_t *work)
     int r = snapshot_fingerprint(watch->home, watch->folder, &watch->found, NULL);
 
     watch->result = r;
-    if (r < 0 || !watch->has_known || watch->found == watch->known)
+    if (r < 0 || (watch->has_known && watch->found == watch->known))
         return;
     r = snapshot_take(watch->home, watch->folder, &watch->snapshot, NULL);
     watch->result = r < 0 ? r : 1;
@@ -86,7 +87,7 @@ void code_watch_turn(struct code_watch *watch, struct engine *engine, struct now
     const struct print *print = map_find(&watch->prints, (uint64_t)watch->experiment);
     watch->has_known = print != NULL;
     watch->known = print ? print->value : 0;
-    watch->since_us = watch->looked_us;
+    watch->since_us = print ? watch->looked_us : INT64_MAX;
     watch->looked_us = now.mono_us;
     watch->engine = engine;
     watch->folder = xstrdup(folder);

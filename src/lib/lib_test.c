@@ -223,7 +223,7 @@ TEST(settings_of_ones_own_are_trials_too)
 
 TEST(a_poor_curve_is_told_to_stop_and_teaches_all_the_same)
 {
-    hone_search *s = begin_with("\"search\": {\"algorithm\": \"random\", \"stop\": \"median\"}");
+    hone_search *s = begin_with("\"search\": {\"algorithm\": \"random\", \"seed\": 1, \"stop\": \"median\"}");
     for (int64_t id = 1; id <= 6; id++) {
         hone_search_ask(s);
         for (int64_t step = 1; step <= 5; step++)
@@ -245,7 +245,7 @@ TEST(a_poor_curve_is_told_to_stop_and_teaches_all_the_same)
 
 TEST(a_rule_that_would_pause_a_trial_ends_it)
 {
-    hone_search *s = begin_with("\"search\": {\"algorithm\": \"random\", \"stop\": "
+    hone_search *s = begin_with("\"search\": {\"algorithm\": \"random\", \"seed\": 1, \"stop\": "
                                 "{\"asha\": {\"eta\": 2, \"min\": 1, \"max\": 8}}}");
     int ended = 0;
     for (int64_t id = 1; id <= 6; id++) {
