@@ -223,7 +223,8 @@ TEST(settings_of_ones_own_are_trials_too)
 
 TEST(a_poor_curve_is_told_to_stop_and_teaches_all_the_same)
 {
-    hone_search *s = begin_with("\"search\": {\"algorithm\": \"random\", \"seed\": 1, \"stop\": \"median\"}");
+    hone_search *s =
+        begin_with("\"search\": {\"algorithm\": \"random\", \"seed\": 1, \"stop\": \"median\"}");
     for (int64_t id = 1; id <= 6; id++) {
         hone_search_ask(s);
         for (int64_t step = 1; step <= 5; step++)
