@@ -10,7 +10,9 @@
 #ifndef HONE_AGENT_H
 #define HONE_AGENT_H
 
+#include "agent/energy.h"
 #include "exec/exec.h"
+#include "exec/lever.h"
 #include "metrics/metrics.h"
 #include "sched/sched.h"
 
@@ -21,6 +23,7 @@ enum agent_command_kind {
     COMMAND_CONTROL, /* new text for its control page */
     COMMAND_PAUSE,   /* hold it still with all its tree: turn odd */
     COMMAND_RESUME,  /* let it go on: turn even */
+    COMMAND_SYSTEM,  /* put a configuration of the machine in place; answered by EVENT_SYSTEM */
 };
 struct agent_command {
     enum agent_command_kind kind;
@@ -29,9 +32,13 @@ struct agent_command {
     const struct metrics_rules *rules; /* START, ADOPT: borrowed until the attempt's ENDED event */
     bool kill;                         /* STOP */
     int64_t grace_us;                  /* STOP */
-    const char *control_json;          /* CONTROL */
-    int64_t turn; /* PAUSE, RESUME: 1, 2, 3 …; one that is not larger than the
-                     newest obeyed is answered, but changes nothing */
+    const char *control_json;          /* CONTROL; SYSTEM: NULL if the page need not change */
+    int64_t turn;       /* PAUSE, RESUME: 1, 2, 3 …; one that is not larger than the
+                           newest obeyed is answered, but changes nothing */
+    int64_t generation; /* SYSTEM: of the configuration, 1, 2, …; as with turns */
+    const struct lever_values *levers; /* SYSTEM: what is moved from outside; NULL: nothing */
+    bool tuned;                        /* START, ADOPT: tell EVENT_USE about once a second */
+    double cpus; /* START, ADOPT: granted to it; its part of the idle machine's energy */
 };
 
 enum agent_event_kind {
@@ -40,6 +47,8 @@ enum agent_event_kind {
     EVENT_ENDED,   /* final; nothing of the attempt is running any more */
     EVENT_PAUSED,  /* nothing of it runs until it is resumed or stopped */
     EVENT_RESUMED, /* it runs again */
+    EVENT_SYSTEM,  /* a configuration is in place, or could not be put there */
+    EVENT_USE,     /* what it used of the machine since the last one */
 };
 struct agent_sample { /* a struct sample that owns nothing: names are interned by the agent */
     const char *metric;
@@ -55,7 +64,20 @@ struct ending {
     int signal;
     int64_t run_us, cpu_us;
     uint64_t max_rss_bytes, dropped_bytes;
-    const char *error; /* sentence + last lines of stderr; NULL if none */
+    const char *error;    /* sentence + last lines of stderr; NULL if none */
+    struct energy energy; /* of all of the attempt, as far as known */
+};
+/* What a tuned attempt and the machine did in the last `seconds`. NaN: not known. */
+struct attempt_use {
+    double seconds;
+    double cpu_s, wait_s; /* its threads on a processor; ready, but waiting for one */
+    size_t threads, running;
+    bool spins; /* lever_spins() */
+    double io_bytes;
+    uint64_t memory_bytes;                   /* held at the end; 0: not known */
+    double machine_cpus, machine_busy_cpus;  /* that there are; busy by anybody, on average */
+    double voluntary_switches, major_faults; /* counts in that time */
+    double pressure_cpu, pressure_memory;    /* share of the time that something waited */
 };
 struct agent_event {
     enum agent_event_kind kind;
@@ -70,7 +92,11 @@ struct agent_event {
     size_t n_samples;
     int64_t first_sample; /* SAMPLES: how many samples of this attempt came before these (since the
                              agent began to read its files): the engine drops what it has seen */
-    struct ending ending; /* ENDED */
+    int64_t generation;   /* SYSTEM; STARTED: the newest that is in place, 0: not known */
+    int error;            /* SYSTEM: 0, or -errno as lever_apply() */
+    const char *text;     /* SYSTEM: a sentence of what was not or only in part possible; NULL */
+    struct attempt_use use; /* USE */
+    struct ending ending;   /* ENDED */
 };
 typedef void agent_event_fn(const struct agent_event *event, void *arg);
 

@@ -120,6 +120,8 @@ static void local_command(struct agent *agent, const struct agent_command *comma
         if (watch)
             on_turn(watch, command);
         break;
+    case COMMAND_SYSTEM:
+        break;
     }
 }
 

@@ -322,6 +322,9 @@ void engine_on_event(struct engine *engine, const struct agent_event *event, str
     case EVENT_ENDED:
         on_ended(live, event, now);
         break;
+    case EVENT_SYSTEM:
+    case EVENT_USE:
+        break;
     }
 }
 

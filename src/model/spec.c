@@ -11,6 +11,26 @@ void spec_init(struct spec *spec)
     *spec = (struct spec){.objective = {.target = NAN}, .stop = {.chance = NAN}};
 }
 
+enum system_name system_name_of(const char *name)
+{
+    static const char *const names[] = {
+        [SYSTEM_CPUS] = "cpus",           [SYSTEM_CPU_QUOTA] = "cpu_quota",
+        [SYSTEM_MEMORY] = "memory",       [SYSTEM_NICE] = "nice",
+        [SYSTEM_FREQUENCY] = "frequency", [SYSTEM_THREADS] = "threads",
+        [SYSTEM_INTEROP] = "interop",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_eq(names[i], name))
+            return (enum system_name)i;
+    return SYSTEM_OTHER;
+}
+
+bool system_needs_restart(const char *name)
+{
+    return str_eq(name, "interop") || str_eq(name, "ps") || str_eq(name, "worker");
+}
+
 static void free_texts(char **at, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -58,6 +78,8 @@ void spec_release(struct spec *spec)
     vec_release(&spec->diverge);
     vec_release(&spec->env);
     vec_release(&spec->patterns);
+    space_release(&spec->system);
+    free(spec->settings);
     vec_release(&spec->retry_codes);
     release_search(spec);
     space_release(&spec->space);

@@ -43,6 +43,21 @@ struct stop_settings {
 
 #define TRY_FREE INFINITY /* in a setting of `try`: the search fills it in */
 
+/* How hyperparameters and the machine are tuned. */
+enum tune_mode {
+    TUNE_PIPELINED, /* the machine inside running trials, the hyperparameters by the search */
+    TUNE_JOINT,     /* system parameters are searched like hyperparameters */
+    TUNE_HYPER,     /* system parameters stay as they start */
+    TUNE_OFF,       /* there are none: `system` counts as absent */
+    TUNE_OFF_RAW,   /* nor does Hone set variables for threads */
+};
+
+/* Beside a parameter of spec.system: where it starts, and what it takes to change it. */
+struct system_setting {
+    double start; /* natural units, as in a point; NaN: the trial's cpus, or the nearest to it */
+    bool restart; /* the program starts again from its checkpoint; else in place */
+};
+
 struct text_pair {
     char *key, *value;
 };
@@ -93,6 +108,13 @@ struct spec {
     uint64_t output_bytes;          /* cap of stdout, and of stderr */
     VEC(int64_t) retry_codes;
 
+    enum tune_mode tune;
+    /* What may be changed about the machine under a trial. A configuration is a point of this
+     * space. Under TUNE_JOINT it is empty, and the last joint_n parameters of `space` are these. */
+    struct space system;
+    struct system_setting *settings; /* system.n, or joint_n */
+    size_t joint_n;
+
     double cpus;           /* a trial takes this many */
     uint64_t memory_bytes; /* 0: no limit */
     int64_t gpus;
@@ -108,5 +130,21 @@ void spec_init(struct spec *spec); /* zero; NaN target and chance */
 void spec_release(struct spec *spec);
 /* a better than b under the goal; NaN is worse than everything. */
 bool objective_better(const struct objective *objective, double a, double b);
+
+/* System parameters that Hone puts in place itself; the others reach the program as parameters do.
+ */
+enum system_name {
+    SYSTEM_CPUS, /* from outside, of any program */
+    SYSTEM_CPU_QUOTA,
+    SYSTEM_MEMORY,
+    SYSTEM_NICE,
+    SYSTEM_FREQUENCY,
+    SYSTEM_THREADS, /* by the environment, and with the SDK in place */
+    SYSTEM_INTEROP, /* by the environment */
+    SYSTEM_OTHER,   /* the program's own: workers, ps, … */
+};
+enum system_name system_name_of(const char *name);
+/* Can it only be changed by starting again? interop, ps and worker. */
+bool system_needs_restart(const char *name);
 
 #endif

@@ -33,6 +33,7 @@ void attempt_release(struct attempt *attempt)
     free(attempt->gpus);
     free(attempt->host);
     free(attempt->code);
+    free(attempt->system);
     *attempt = (struct attempt){0};
 }
 

@@ -51,6 +51,8 @@ struct trial {
     char *verdict;     /* JSON: the numbers of the rule that stopped or paused it; NULL */
     double *extra;     /* last values of spec.others, then of spec.constraints; NaN: none; owned */
     size_t n_extra;
+    double joules;        /* over all attempts; 0: not known */
+    bool joules_measured; /* else estimated */
 };
 
 struct attempt {
@@ -69,6 +71,10 @@ struct attempt {
     char *host;             /* NULL until started */
     char *code;             /* snapshot, when it differs from the experiment's; NULL */
     int pid;                /* of the keeper; 0 until started */
+    char *system;           /* JSON: the configuration in force, last; NULL: none */
+    int64_t generation;     /* of it; 0: none was put in place yet */
+    double joules;          /* 0: not known */
+    bool joules_measured;   /* else estimated */
 };
 
 /* What is known of one metric of one trial without reading its samples. */

@@ -45,8 +45,8 @@ static const char *const sql[STMTS] = {
     [STMT_TRIAL] =
         "INSERT INTO trial (id, experiment, number, state, reason, value, best, last_step,"
         " first_nan_step, attempts, retries, created_us, started_us, ended_us, run_us, point,"
-        " params_json, seen, told, repeat_of, why, verdict, extra)"
-        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+        " params_json, seen, told, repeat_of, why, verdict, extra, joules, joules_measured)"
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
         " ON CONFLICT (id) DO UPDATE SET state=excluded.state, reason=excluded.reason,"
         " value=excluded.value, best=excluded.best, last_step=excluded.last_step,"
         " first_nan_step=excluded.first_nan_step, attempts=excluded.attempts,"
@@ -54,17 +54,21 @@ static const char *const sql[STMTS] = {
         " point=coalesce(excluded.point, point),"
         " params_json=coalesce(excluded.params_json, params_json), seen=excluded.seen,"
         " told=excluded.told, repeat_of=excluded.repeat_of, why=coalesce(excluded.why, why),"
-        " verdict=coalesce(excluded.verdict, verdict), extra=coalesce(excluded.extra, extra)",
+        " verdict=coalesce(excluded.verdict, verdict), extra=coalesce(excluded.extra, extra),"
+        " joules=excluded.joules, joules_measured=excluded.joules_measured",
     [STMT_ATTEMPT] =
         "INSERT INTO attempt (id, trial_id, experiment, trial, number, state, reason, started_us,"
         " ended_us, run_us, cpu_us, max_rss_bytes, dropped_bytes, exit_status, signal, pid, error,"
-        " gpus, host, code) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+        " gpus, host, code, system, generation, joules, joules_measured)"
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
         " ON CONFLICT (id) DO UPDATE SET state=excluded.state, reason=excluded.reason,"
         " started_us=excluded.started_us, ended_us=excluded.ended_us, run_us=excluded.run_us,"
         " cpu_us=excluded.cpu_us, max_rss_bytes=excluded.max_rss_bytes,"
         " dropped_bytes=excluded.dropped_bytes, exit_status=excluded.exit_status,"
         " signal=excluded.signal, pid=excluded.pid, error=excluded.error, gpus=excluded.gpus,"
-        " host=excluded.host, code=excluded.code",
+        " host=excluded.host, code=excluded.code, system=excluded.system,"
+        " generation=excluded.generation, joules=excluded.joules,"
+        " joules_measured=excluded.joules_measured",
     [STMT_SUMMARY] =
         "INSERT INTO summary (trial_id, metric, count, last, min, max, last_step, first_nan_step)"
         " VALUES (?,?,?,?,?,?,?,?) ON CONFLICT (trial_id, metric) DO UPDATE SET"
@@ -284,6 +288,8 @@ static int apply_trial(struct store *store, const struct row *row)
     fill_text(&fill, t->why);
     fill_text(&fill, t->verdict);
     fill_bytes(&fill, t->extra, t->n_extra * sizeof(double));
+    fill_double(&fill, t->joules);
+    fill_int(&fill, t->joules_measured);
     return fill_run(&fill);
 }
 
@@ -314,6 +320,10 @@ static int apply_attempt(struct store *store, const struct row *row)
     fill_text(&fill, a->gpus);
     fill_text(&fill, a->host);
     fill_text(&fill, a->code);
+    fill_text(&fill, a->system);
+    fill_int(&fill, a->generation);
+    fill_double(&fill, a->joules);
+    fill_int(&fill, a->joules_measured);
     return fill_run(&fill);
 }
 

@@ -224,7 +224,7 @@ TEST(an_old_home_that_cannot_be_written_says_so)
     autofree(mem) char *path = xasprintf("%s/hone.db", home);
     assert_int_equal(chmod(path, 0400), 0);
     assert_int_equal(store_open_read(home, &store, &err), -ENOTSUP);
-    assert_non_null(strstr(err_text(&err), "schema 1, now 2"));
+    assert_non_null(strstr(err_text(&err), "schema 1, now 3"));
     err_release(&err);
     chmod(home, 0700);
     remove_home(home);

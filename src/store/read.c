@@ -53,6 +53,10 @@ static int read_attempt(sqlite3_stmt *stmt, struct attempt *a)
     a->gpus = next_text(&c);
     a->host = next_text(&c);
     a->code = next_text(&c);
+    a->system = next_text(&c);
+    a->generation = next_int(&c);
+    a->joules = next_double(&c);
+    a->joules_measured = next_int(&c) != 0;
     return 0;
 }
 
@@ -61,8 +65,8 @@ int store_attempts(struct store *store, int64_t experiment, int64_t trial, bool 
 {
     autofree(mem) char *sql = xasprintf(
         "SELECT id, experiment, trial, number, state, reason, started_us, ended_us, run_us, cpu_us,"
-        " max_rss_bytes, dropped_bytes, exit_status, signal, pid, error, gpus, host, code"
-        " FROM attempt WHERE %s%s ORDER BY %s",
+        " max_rss_bytes, dropped_bytes, exit_status, signal, pid, error, gpus, host, code,"
+        " system, generation, joules, joules_measured FROM attempt WHERE %s%s ORDER BY %s",
         experiment ? "trial_id BETWEEN ?1 AND ?2" : "1", live ? " AND state <> 'ended'" : "",
         experiment ? "trial_id, id" : "id");
     const int64_t range[] = {pair_id(experiment, trial),

@@ -155,8 +155,27 @@ static const char version_2[] =
     " AS known WHERE trial.id = known.known_id;"
     "CREATE INDEX trial_told ON trial (experiment, told) WHERE told > 0;";
 
+/* The configuration of the machine in force in an attempt, energy, and what workloads taught about
+ * the machine. */
+static const char version_3[] =
+    "ALTER TABLE trial ADD COLUMN joules REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE trial ADD COLUMN joules_measured INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE attempt ADD COLUMN system TEXT;" /* JSON */
+    "ALTER TABLE attempt ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE attempt ADD COLUMN joules REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE attempt ADD COLUMN joules_measured INTEGER NOT NULL DEFAULT 0;"
+    "CREATE TABLE workload ("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " identity TEXT NOT NULL UNIQUE," /* of program, parameters and kind of machine */
+    " name TEXT NOT NULL,"            /* for people */
+    " machine TEXT NOT NULL,"         /* its kind, for people */
+    " updated_us INTEGER NOT NULL,"
+    " cluster INTEGER NOT NULL DEFAULT 0," /* 0: none */
+    " json TEXT NOT NULL"
+    ") STRICT;";
+
 /* migrations[i] leads from version i to version i + 1. Never change one that was released. */
-static const char *const migrations[] = {version_1, version_2};
+static const char *const migrations[] = {version_1, version_2, version_3};
 
 int schema_newest(void)
 {

@@ -62,6 +62,8 @@ static int read_trial(struct walk *walk, sqlite3_stmt *stmt, struct trial_row *r
     t->why = next_text(&c);
     t->verdict = next_text(&c);
     t->extra = read_doubles(&c, &walk->extra.at, &walk->extra.cap, &t->n_extra);
+    t->joules = next_double(&c);
+    t->joules_measured = next_int(&c) != 0;
     if (walk->query->bare)
         return 0;
     row->params_json = next_text(&c);
@@ -108,7 +110,8 @@ static char *query_text(const struct trial_query *query)
 {
     return xasprintf("SELECT experiment, number, state, reason, value, best, last_step,"
                      " first_nan_step, attempts, retries, created_us, started_us, ended_us, run_us,"
-                     " point, seen, told, repeat_of, why, verdict, extra%s"
+                     " point, seen, told, repeat_of, why, verdict, extra, joules,"
+                     " joules_measured%s"
                      " FROM trial WHERE %s ORDER BY %s LIMIT ?3",
                      query->bare ? "" : ", params_json, starred, note", where_text(query),
                      order_text(query));

@@ -118,6 +118,7 @@ void txn_put_attempt(struct txn *txn, const struct attempt *attempt)
     put->attempt.gpus = arena_strdup(&txn->arena, attempt->gpus);
     put->attempt.host = arena_strdup(&txn->arena, attempt->host);
     put->attempt.code = arena_strdup(&txn->arena, attempt->code);
+    put->attempt.system = arena_strdup(&txn->arena, attempt->system);
 }
 
 void txn_put_summary(struct txn *txn, int64_t experiment, int64_t trial,

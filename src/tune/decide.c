@@ -110,14 +110,14 @@ static double measured(const struct question *q, size_t a, size_t b)
 }
 
 /* The answer: go from what runs to `to`, for what the comparison of a to b says. */
-static void answer(const struct question *q, enum verdict verdict, size_t to, size_t a, size_t b,
+static void answer(const struct question *q, enum advice advice, size_t to, size_t a, size_t b,
                    const char *why)
 {
     struct decide *d = q->d;
     bool of_rival = a == d->rival && b == d->held;
 
     *q->ret = (struct decision){
-        .verdict = verdict,
+        .advice = advice,
         .why = why,
         .from = decide_at(d, d->current),
         .to = decide_at(d, to),
@@ -135,7 +135,7 @@ static void answer(const struct question *q, enum verdict verdict, size_t to, si
 
 static void keep(const struct question *q, const char *why)
 {
-    answer(q, VERDICT_KEEP, q->d->current, q->d->current, q->d->held, why);
+    answer(q, ADVICE_KEEP, q->d->current, q->d->current, q->d->held, why);
 }
 
 static void try_probe(const struct question *q, const struct probe *probe)
@@ -145,7 +145,7 @@ static void try_probe(const struct question *q, const struct probe *probe)
     d->rival = probe->configuration;
     d->windows = 0;
     d->predicted = probe->delta;
-    answer(q, VERDICT_TRY, d->rival, d->rival, d->held, "may save more than it costs");
+    answer(q, ADVICE_TRY, d->rival, d->rival, d->held, "may save more than it costs");
 }
 
 static bool try_next(const struct question *q)
@@ -179,14 +179,14 @@ static void on_settled(const struct question *q)
         return;
     }
     if (better == d->previous) {
-        answer(q, VERDICT_REVERT, better, better, d->held, "the change turned out worse");
+        answer(q, ADVICE_REVERT, better, better, d->held, "the change turned out worse");
         d->closed.at[d->held] = true;
         hold(d, better);
     } else {
         d->rival = better;
         d->windows = 0;
         d->predicted = decide_compare(q, better, d->held);
-        answer(q, VERDICT_TRY, better, better, d->held, "was measured better");
+        answer(q, ADVICE_TRY, better, better, d->held, "was measured better");
     }
     /* Perhaps all have become slower since: what is fresh decides, not the memory of it. */
     speed_doubt(d->speed, d->trial, q->ret->from);
@@ -198,7 +198,7 @@ static void adopt_rival(const struct question *q, const char *why)
     size_t rival = d->rival;
 
     d->closed.at[d->held] = true;
-    answer(q, VERDICT_ADOPT, rival, rival, d->held, why);
+    answer(q, ADVICE_ADOPT, rival, rival, d->held, why);
     hold(d, rival);
 }
 
@@ -222,7 +222,7 @@ static void drop_rival(const struct question *q, struct belief_ln delta)
         keep(q, "what was tried is no better");
         return;
     }
-    answer(q, VERDICT_REVERT, d->held, rival, d->held, "what was tried is no better");
+    answer(q, ADVICE_REVERT, d->held, rival, d->held, "what was tried is no better");
     d->rival = NONE;
 }
 
@@ -237,7 +237,7 @@ static void take_turns(const struct question *q, struct belief_ln delta)
         try_probe(q, &fresh);
         return;
     }
-    answer(q, VERDICT_TRY, d->current == d->held ? d->rival : d->held, d->rival, d->held,
+    answer(q, ADVICE_TRY, d->current == d->held ? d->rival : d->held, d->rival, d->held,
            "one more pair to be sure");
 }
 
@@ -364,7 +364,7 @@ void decide_on_failure(struct decide *d, const struct decide_input *input, struc
         keep(&q, "no other configuration is left");
         return;
     }
-    answer(&q, VERDICT_REVERT, refuge, d->current, refuge, "it failed under this configuration");
+    answer(&q, ADVICE_REVERT, refuge, d->current, refuge, "it failed under this configuration");
     hold(d, refuge);
     d->previous = NONE;
 }

@@ -26,13 +26,13 @@
 #include "base/str.h"
 #include "tune/speed.h"
 
-enum verdict {
-    VERDICT_KEEP,   /* go on with what runs */
-    VERDICT_TRY,    /* put `to` in place and measure it */
-    VERDICT_ADOPT,  /* `to` is better and stays; put it in place if it does not run */
-    VERDICT_REVERT, /* `to`, which was held before, is better; put it in place */
+enum advice {
+    ADVICE_KEEP,   /* go on with what runs */
+    ADVICE_TRY,    /* put `to` in place and measure it */
+    ADVICE_ADOPT,  /* `to` is better and stays; put it in place if it does not run */
+    ADVICE_REVERT, /* `to`, which was held before, is better; put it in place */
 };
-const char *verdict_name(enum verdict verdict);
+const char *advice_name(enum advice advice);
 
 /* How long a window lasts: the longer of both. */
 struct decide_limits {
@@ -53,7 +53,7 @@ struct decide_input {
 };
 
 struct decision {
-    enum verdict verdict;
+    enum advice advice;
     const char *why;              /* a few words, constant */
     const double *from, *to;      /* what runs, what should; valid until the next call */
     enum change_kind kind;        /* from → to */

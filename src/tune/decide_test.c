@@ -58,7 +58,7 @@ static const struct decision *window(struct machine *m, double left_s)
 
     m->windows_on[threads]++;
     decide_on_window(m->d, &input, &m->last);
-    m->tries += m->last.verdict == VERDICT_TRY;
+    m->tries += m->last.advice == ADVICE_TRY;
     if (m->last.kind != CHANGE_NONE) {
         m->changes++;
         speed_tell_change(m->speed, m->last.kind, m->cost_s);
@@ -81,7 +81,7 @@ TEST(the_best_probe_is_really_selected)
             m.seconds[best - 1] = 0.1;
             setup(&m, live, start);
             windows(&m, 40, 3600);
-            assert_int_equal(m.last.verdict, VERDICT_KEEP);
+            assert_int_equal(m.last.advice, ADVICE_KEEP);
             assert_int_equal((size_t)m.last.to[0], best);
             assert_true(m.windows_on[best] >= 20);
             teardown(&m);
@@ -117,7 +117,7 @@ TEST(remaining_is_counted_from_now)
                                      .ln_seconds = -1,
                                      .variance = 1e-4};
         decide_on_window(m.d, &input, &m.last);
-        assert_int_equal(m.last.verdict, old ? VERDICT_KEEP : VERDICT_TRY);
+        assert_int_equal(m.last.advice, old ? ADVICE_KEEP : ADVICE_TRY);
         assert_true(m.last.remaining_s == (old ? 0 : 3600));
         teardown(&m);
     }
@@ -128,10 +128,10 @@ TEST(a_big_effect_is_accepted_after_two_windows)
     struct machine m = {.seconds = {0.4, 0.3, 0.25, 0.1}, .noise = 0.02, .cost_s = 0.1};
 
     setup(&m, live, 1);
-    assert_int_equal(window(&m, 3600)->verdict, VERDICT_TRY);
+    assert_int_equal(window(&m, 3600)->advice, ADVICE_TRY);
     assert_true(m.last.to[0] == 4); /* the most promising by the law */
-    assert_int_equal(window(&m, 3600)->verdict, VERDICT_KEEP);
-    assert_int_equal(window(&m, 3600)->verdict, VERDICT_ADOPT);
+    assert_int_equal(window(&m, 3600)->advice, ADVICE_KEEP);
+    assert_int_equal(window(&m, 3600)->advice, ADVICE_ADOPT);
     assert_int_equal(m.windows_on[4], 2);
     assert_true(fabs(m.last.measured - log(0.1 / 0.4)) < 0.1);
     teardown(&m);
@@ -179,7 +179,7 @@ TEST(a_change_that_turns_out_worse_is_taken_back)
     m.seconds[3] = 0.5; /* it was good only for a while */
     bool reverted = false;
     for (size_t i = 0; i < 20 && !reverted; i++)
-        reverted = window(&m, 3600)->verdict == VERDICT_REVERT;
+        reverted = window(&m, 3600)->advice == ADVICE_REVERT;
     assert_true(reverted && m.last.to[0] == 1);
     windows(&m, 20, 3600);
     assert_true(decide_held(m.d)[0] == 1);
@@ -209,17 +209,17 @@ TEST(what_failed_is_never_tried_again)
     struct decide_input failed = {.remaining_s = 3600, .ln_seconds = NAN};
 
     setup(&m, live, 1);
-    assert_int_equal(window(&m, 3600)->verdict, VERDICT_TRY);
+    assert_int_equal(window(&m, 3600)->advice, ADVICE_TRY);
     double bad = m.last.to[0];
     decide_on_failure(m.d, &failed, &m.last);
-    assert_int_equal(m.last.verdict, VERDICT_REVERT);
+    assert_int_equal(m.last.advice, ADVICE_REVERT);
     assert_true(m.last.to[0] == 1 && m.last.from[0] == bad);
     for (size_t i = 0; i < 60; i++)
         assert_true(window(&m, 3600)->to[0] != bad);
     /* What is held fails, too: to one that has run, and when none is left, nothing changes. */
     for (size_t i = 0; i < 3; i++)
         decide_on_failure(m.d, &failed, &m.last);
-    assert_int_equal(m.last.verdict, VERDICT_KEEP);
+    assert_int_equal(m.last.advice, ADVICE_KEEP);
     teardown(&m);
 }
 
@@ -270,7 +270,7 @@ TEST(a_window_that_told_nothing_changes_nothing)
     setup(&m, live, 3);
     for (size_t i = 0; i < 10; i++) {
         decide_on_window(m.d, &input, &m.last);
-        assert_int_equal(m.last.verdict, VERDICT_KEEP);
+        assert_int_equal(m.last.advice, ADVICE_KEEP);
         assert_true(m.last.to[0] == 3);
     }
     teardown(&m);
@@ -290,7 +290,7 @@ TEST(one_trials_probes_serve_the_next)
     decide_begin(m.d, 2, &start);
     m.last.to = decide_held(m.d);
     m.tries = 0;
-    assert_int_equal(window(&m, 3600)->verdict, VERDICT_TRY);
+    assert_int_equal(window(&m, 3600)->advice, ADVICE_TRY);
     assert_true(m.last.to[0] == 3);
     windows(&m, 10, 3600);
     assert_true(decide_held(m.d)[0] == 3);
@@ -360,7 +360,7 @@ TEST(a_best_start_loses_little)
 TEST(a_decision_says_its_numbers)
 {
     const double two[] = {2}, one[] = {1};
-    struct decision decision = {.verdict = VERDICT_ADOPT,
+    struct decision decision = {.advice = ADVICE_ADOPT,
                                 .from = one,
                                 .to = one,
                                 .against = one,

@@ -6,10 +6,10 @@
 
 #include <math.h>
 
-const char *verdict_name(enum verdict verdict)
+const char *advice_name(enum advice advice)
 {
     static const char *const names[] = {"keep", "try", "adopt", "revert"};
-    return names[verdict];
+    return names[advice];
 }
 
 /* δ of ln seconds as a rounded change in per cent: −38, 0, +12. */

@@ -12,14 +12,14 @@
 
 static size_t value_count(const struct knob *knob)
 {
-    if (knob->kind == KNOB_CHOICE)
+    if (knob->values)
         return knob->n;
     return knob->max >= knob->min ? (size_t)(knob->max - knob->min) + 1 : 0;
 }
 
 static double value_at(const struct knob *knob, size_t i)
 {
-    return knob->kind == KNOB_CHOICE ? knob->values[i] : knob->min + (double)i;
+    return knob->values ? knob->values[i] : knob->min + (double)i;
 }
 
 size_t knobs_size(const struct knob *knobs, size_t n)
@@ -37,9 +37,9 @@ bool knobs_contain(const struct knob *knobs, size_t n, const double *configurati
     for (size_t j = 0; j < n; j++) {
         const struct knob *knob = &knobs[j];
         double value = configuration[j];
-        bool found = knob->kind == KNOB_COUNT && value >= knob->min && value <= knob->max &&
-                     value == floor(value);
-        for (size_t i = 0; knob->kind == KNOB_CHOICE && i < knob->n; i++)
+        bool found =
+            !knob->values && value >= knob->min && value <= knob->max && value == floor(value);
+        for (size_t i = 0; knob->values && i < knob->n; i++)
             found |= knob->values[i] == value;
         if (!found)
             return false;

@@ -2,8 +2,9 @@
 /*
  * knob.h — what can be changed about the machine under a trial, and the configurations that makes.
  *
- * A configuration is one double for each knob: a whole number from min..max for a count, one of
- * `values` for a choice. Choices have no order: value 4 is not more like 2 than like 64.
+ * A configuration is one double for each knob: a whole number from min..max for a count, or one of
+ * its `values` where it has some; one of `values` for a choice. Choices have no order: value 4 is
+ * not more like 2 than like 64.
  */
 #ifndef HONE_TUNE_KNOB_H
 #define HONE_TUNE_KNOB_H
@@ -27,7 +28,7 @@ struct knob {
     const char *name; /* borrowed, as are the values */
     enum knob_kind kind;
     double min, max;      /* of a count: whole numbers, 0 <= min <= max */
-    const double *values; /* (n) of a choice */
+    const double *values; /* (n) of a choice; of a count: rising, from min to max; NULL: all */
     size_t n;
     bool restart; /* to change it the program starts again */
 };
