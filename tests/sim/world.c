@@ -461,6 +461,8 @@ static void on_command(struct world *world, const struct event *event)
     case COMMAND_RESUME:
         on_turn(world, process, event->turn);
         break;
+    case COMMAND_SYSTEM:
+        break;
     }
 }
 
