@@ -5,6 +5,7 @@
  *   fashion · experiment 3 · running for 1m01s
  *   trial  parameters               step  val_acc              elapsed   left
  *   3.9    lr=0.01 batch=32          120    0.412  ▁▂▃▄▅▅▆▇▇█      12s    30s
+ *   3.9    trying threads 2 → 1
  *   … and 5 more
  *   best   0.93 in 3.7  lr=0.01 batch=64
  *   9 completed · 1 failed · 2 running · 1 queued · 64 in all
@@ -32,6 +33,10 @@ static const enum column dispensable[] = {CURVE, LEFT, STEP, ELAPSED, VALUE};
 #define WORDS_MIN 12 /* fewer columns of parameters tell nothing */
 #define GAP       2
 #define CURVE_MAX 60
+
+#define CHANCE_ENOUGH    0.8 /* of reaching the target: below, that is said instead of a time */
+#define INTERVAL_COLUMNS 100 /* a terminal that has them shows the interval of a time, too */
+#define SECONDS_MAX      1e12
 
 struct row {
     char *cells[COLUMNS];
@@ -125,10 +130,48 @@ static char *curve_text(const json_t *trial, size_t columns)
 static char *words_text(const json_t *trial)
 {
     autofree(mem) char *words = printable(json_get_text(trial, "words", ""));
+    autofree(mem) char *system = printable(json_get_text(trial, "system", ""));
     int64_t attempt = json_get_int(trial, "attempt", 1);
+    struct str text = STR_INIT;
+
     if (attempt > 1)
-        return xasprintf("(attempt %lld) %s", (long long)attempt, words);
-    return TAKE(words);
+        str_addf(&text, "(attempt %lld) ", (long long)attempt);
+    str_addf(&text, "%s%s%s", words, *words && *system ? " · " : "", system);
+    return str_take(&text);
+}
+
+/* Is its target in doubt? Then a time would promise too much. */
+static bool is_doubtful(const json_t *trial)
+{
+    return json_get_double(trial, "chance", 1) < CHANCE_ENOUGH;
+}
+
+static void add_seconds(struct str *to, double seconds)
+{
+    add_duration(to, (int64_t)(fmin(fmax(seconds, 0), SECONDS_MAX) * US_PER_S));
+}
+
+/* "41s", and where there is room the interval: "41s (35s–50s)". */
+static char *remaining_text(const json_t *trial, size_t columns)
+{
+    double left_s = json_get_double(trial, "remaining_s", NAN);
+    double low_s = json_get_double(trial, "remaining_low_s", NAN);
+    double high_s = json_get_double(trial, "remaining_high_s", NAN);
+    struct str text = STR_INIT;
+
+    if (isnan(left_s))
+        return duration_text(trial, "left_us");
+    if (is_doubtful(trial))
+        return str_take(&text);
+    add_seconds(&text, left_s);
+    if (columns >= INTERVAL_COLUMNS && low_s < high_s) {
+        str_add(&text, " (");
+        add_seconds(&text, low_s);
+        str_add(&text, "–");
+        add_seconds(&text, high_s);
+        str_add(&text, ")");
+    }
+    return str_take(&text);
 }
 
 static void table_add(struct table *table, const struct row *row)
@@ -170,7 +213,7 @@ static void table_add_trial(struct table *table, const json_t *trial, size_t col
                           [ELAPSED] = duration_text(trial, "elapsed_us"),
                           [LEFT] = stopping ? xstrdup("stopping")
                                    : paused ? xstrdup("paused")
-                                            : duration_text(trial, "left_us"),
+                                            : remaining_text(trial, columns),
                       }};
     table_add(table, &row);
 }
@@ -221,6 +264,39 @@ static void write_row(struct pen *pen, const struct table *table, const struct r
     pen_end_line(pen);
 }
 
+/* "trying threads 2 → 1 · may not reach 0.93: 40 %"; empty if there is nothing to say. */
+static char *note_text(const json_t *document, const json_t *trial)
+{
+    autofree(mem) char *tuning = printable(json_get_text(trial, "tuning", ""));
+    struct str text = STR_INIT;
+
+    str_add(&text, tuning);
+    if (is_doubtful(trial)) {
+        autofree(mem) char *target = value_text(document, "target");
+        str_addf(&text, "%smay not reach %s: %.0f %%", text.len ? " · " : "",
+                 *target ? target : "the target", 100 * json_get_double(trial, "chance", 0));
+    }
+    return str_take(&text);
+}
+
+/* What is tried on the machine, and doubts, below the table. */
+static void write_notes(struct pen *pen, const json_t *document, size_t shown, size_t room)
+{
+    const json_t *active = json_object_get(document, "active");
+
+    for (size_t i = 0; i < shown && room > 0; i++) {
+        const json_t *trial = json_array_get(active, i);
+        autofree(mem) char *note = note_text(document, trial);
+        if (!*note)
+            continue;
+        autofree(mem) char *id = printable(json_get_text(trial, "trial", ""));
+        autofree(mem) char *line = xasprintf("%-*s%s", (int)strlen("trial") + GAP, id, note);
+        pen_write(pen, is_doubtful(trial) ? BAD : DIM, line);
+        pen_end_line(pen);
+        room--;
+    }
+}
+
 static void write_table(struct pen *pen, const json_t *document, size_t max_lines)
 {
     struct table table = {0};
@@ -240,6 +316,8 @@ static void write_table(struct pen *pen, const json_t *document, size_t max_line
         autofree(mem) char *more = xasprintf("… and %zu more", n - shown);
         pen_write(pen, DIM, more);
         pen_end_line(pen);
+    } else {
+        write_notes(pen, document, shown, room - shown);
     }
     table_release(&table);
 }

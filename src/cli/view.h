@@ -10,6 +10,9 @@
  *   "active":[{"trial":"3.9","words":"lr=0.01 batch=32","step":120|null,"value":0.41|null,
  *   "curve":[…at most 60 values of the objective…],"elapsed_us":…,"left_us":…|null,"attempt":1,
  *   "paused":false,"stopping":false}]}
+ * A trial whose machine is tuned may also have "system":"threads=1 cpus=2", "remaining_s":41.2 with
+ * "remaining_low_s" and "remaining_high_s", "chance":0.4 of reaching the target when that is in
+ * doubt, and "tuning":"trying threads 2 → 1".
  */
 #ifndef HONE_VIEW_H
 #define HONE_VIEW_H
@@ -35,5 +38,7 @@ void view_say_cut(struct view *view, const char *line);
 bool view_event_may_cut(const json_t *event);
 /* One event of the events table as a plain line for people; false if it is not worth one. */
 bool view_event_line(const json_t *event, struct str *to);
+/* Is it of tuning the machine? There may be many; `show` tells them apart from the others. */
+bool view_event_is_tuning(const json_t *event);
 
 #endif

@@ -4,6 +4,7 @@
  * live view shows what runs, and the end of a trial tells its parameters.
  */
 #include "base/clock.h"
+#include "cli/output.h"
 #include "cli/view.h"
 
 #include <math.h>
@@ -164,6 +165,65 @@ static bool extended(const json_t *event, struct str *to)
     return true;
 }
 
+/* ---- tuning the machine ---- */
+
+static void add_object(struct str *to, const json_t *object)
+{
+    autorelease(str) struct str json = STR_INIT;
+    struct json_out out = JSON_OUT(&json);
+
+    if (!json_is_object(object))
+        return;
+    json_value(&out, object);
+    str_add_flat(to, json.s);
+}
+
+static void add_trial(struct str *to, const json_t *event)
+{
+    const char *trial = json_get_text(event, "trial", "?");
+    str_add_printable(to, trial, strlen(trial));
+    str_add(to, "  ");
+}
+
+/* A decision in its own words. That all stays as it is is no news. */
+static bool tuned(const json_t *event, struct str *to)
+{
+    const char *words = json_get_text(event, "words", "");
+
+    if (str_eq(json_get_text(event, "advice", "keep"), "keep"))
+        return false;
+    add_trial(to, event);
+    str_add_printable(to, words, strlen(words));
+    if (!*words) {
+        add_object(to, json_object_get(event, "from"));
+        str_add(to, " → ");
+        add_object(to, json_object_get(event, "to"));
+    }
+    return true;
+}
+
+static bool changed(const json_t *event, struct str *to)
+{
+    double cost_s = json_get_double(event, "cost_s", NAN);
+
+    add_trial(to, event);
+    add_object(to, json_object_get(event, "system"));
+    str_addf(to, ": changed%s",
+             str_eq(json_get_text(event, "kind", ""), "restart") ? " by a restart" : "");
+    if (json_is_integer(json_object_get(event, "step")))
+        str_addf(to, " at step %lld", (long long)json_get_int(event, "step", 0));
+    if (!isnan(cost_s))
+        str_addf(to, ", cost %.2g s", cost_s);
+    return true;
+}
+
+static bool tune_note(const json_t *event, struct str *to)
+{
+    add_trial(to, event);
+    add_lines(to, json_get_text(event, "text", ""));
+    return true;
+}
+
 static const struct {
     const char *event;
     bool (*format)(const json_t *event, struct str *to);
@@ -178,13 +238,22 @@ static const struct {
     {"trial_paused", trial_paused},
     {"trial_resumed", trial_paused},
     {"trial_parked", trial_paused},
+    {"tuned", tuned},
+    {"changed", changed},
+    {"tune_note", tune_note},
 };
+
+bool view_event_is_tuning(const json_t *event)
+{
+    const char *name = json_get_text(event, "event", "");
+    return str_eq(name, "tuned") || str_eq(name, "changed") || str_eq(name, "tune_note");
+}
 
 bool view_event_may_cut(const json_t *event)
 {
     const char *name = json_get_text(event, "event", "");
-    return str_starts(name, "trial_") && !str_eq(name, "trial_retry") &&
-           !str_eq(json_get_text(event, "state", ""), "failed");
+    return str_eq(name, "changed") || (str_starts(name, "trial_") && !str_eq(name, "trial_retry") &&
+                                       !str_eq(json_get_text(event, "state", ""), "failed"));
 }
 
 bool view_event_line(const json_t *event, struct str *to)

@@ -694,4 +694,68 @@ TEST(events_are_told_in_a_line)
     check_event("{}", "");
 }
 
+TEST(decisions_about_the_machine_are_told_in_their_words)
+{
+    check_event("{\"event\":\"tuned\",\"trial\":\"1.3\",\"advice\":\"adopt\",\"words\":"
+                "\"threads 2 → 1: predicted −38 % per step (31–44), cost 0.1 s; measured −41 %\"}",
+                "1.3  threads 2 → 1: predicted −38 % per step (31–44), cost 0.1 s; measured −41 %");
+    check_event("{\"event\":\"tuned\",\"trial\":\"1.3\",\"advice\":\"try\","
+                "\"from\":{\"threads\":2},\"to\":{\"threads\":1}}",
+                "1.3  threads=2 → threads=1");
+    check_event("{\"event\":\"tuned\",\"trial\":\"1.3\",\"advice\":\"keep\",\"words\":\"x\"}", "");
+    check_event("{\"event\":\"changed\",\"trial\":\"1.3\",\"kind\":\"live\",\"generation\":2,"
+                "\"system\":{\"threads\":1,\"cpus\":2},\"cost_s\":0.07,\"step\":124}",
+                "1.3  threads=1 cpus=2: changed at step 124, cost 0.07 s");
+    check_event("{\"event\":\"changed\",\"trial\":\"1.3\",\"kind\":\"restart\","
+                "\"system\":{\"workers\":4},\"cost_s\":null}",
+                "1.3  workers=4: changed by a restart");
+    check_event("{\"event\":\"tune_note\",\"trial\":\"1.3\",\"text\":\"it reports no steps\"}",
+                "1.3  it reports no steps");
+}
+
+TEST(odd_events_of_tuning_are_no_harm)
+{
+    check_event("{\"event\":\"tuned\",\"advice\":\"try\",\"to\":3}", "?   → ");
+    check_event("{\"event\":\"changed\",\"trial\":7,\"system\":[],\"step\":\"x\"}", "?  : changed");
+    check_event("{\"event\":\"tune_note\",\"trial\":\"1.1\"}", "1.1  ");
+}
+
+/* One running trial whose machine is tuned; `more` are further members of it. */
+static void check_tuned(const char *more, const char *expected)
+{
+    struct bench bench;
+    autofree(mem) char *text = xasprintf(
+        "{\"experiment\":1,\"name\":\"job\",\"state\":\"running\",\"elapsed_us\":60000000,"
+        "\"target\":0.93,\"metric\":\"acc\",\"trials\":{\"total\":1,\"running\":1},"
+        "\"active\":[{\"trial\":\"1.1\",\"words\":\"lr=0.1\",\"step\":9,\"value\":0.5,"
+        "\"elapsed_us\":12100000,\"left_us\":null%s}]}",
+        more);
+    json_t *doc = document(text);
+
+    bench_init(&bench, 110, 24, false);
+    view_update(bench.view, doc);
+    settle(&bench);
+    autofree(mem) char *screen = screen_text(&bench.screen);
+    if (!strstr(screen, expected))
+        assert_string_equal(screen, expected);
+    json_decref(doc);
+    bench_release(&bench);
+}
+
+TEST(the_picture_shows_the_configuration_and_the_time_that_remains)
+{
+    check_tuned(",\"system\":\"threads=1 cpus=2\",\"remaining_s\":41.2",
+                "1.1    lr=0.1 · threads=1 cpus=2     9  0.5      12s   41s\n");
+    check_tuned(",\"remaining_s\":41.2,\"remaining_low_s\":35,\"remaining_high_s\":50",
+                "1.1    lr=0.1         9  0.5      12s  41s (35s–50s)\n");
+    check_tuned(",\"tuning\":\"trying threads 2 → 1\"", "\n1.1    trying threads 2 → 1\n");
+}
+
+TEST(a_target_in_doubt_is_said_instead_of_a_time)
+{
+    check_tuned(",\"remaining_s\":41.2,\"chance\":0.4",
+                "1.1    lr=0.1         9  0.5      12s\n1.1    may not reach 0.93: 40 %\n");
+    check_tuned(",\"remaining_s\":1e300,\"chance\":0.9,\"tuning\":\"a\\u001bb\"", "\n1.1    a?b\n");
+}
+
 TEST_MAIN
