@@ -40,7 +40,9 @@ struct track {
 };
 
 struct builder {
-    const char *metric;     /* the one wanted; NULL: all */
+    const char *metric; /* the one wanted; NULL: all */
+    series_fn *fn;      /* gets the samples, none is kept; NULL: they are kept */
+    void *arg;
     size_t file;            /* being read */
     struct series_set set;  /* of this attempt */
     struct map_text places; /* name → &set.series.at[i], as i + 1 */
@@ -109,6 +111,18 @@ static bool is_redraw(const struct builder *builder, const struct series *series
            series->points.len && vec_last(&series->points)->step == step;
 }
 
+static void hand_out(struct builder *builder, size_t place, const struct sample *sample)
+{
+    struct series_sample out = {
+        .metric = builder->set.series.at[place].metric,
+        .place = place,
+        .point = {.step = metrics_step(&builder->tracks.at[place].next, sample->step),
+                  .time_us = sample->time_us,
+                  .value = sample->value},
+    };
+    builder->fn(&out, builder->arg);
+}
+
 static void on_sample(const struct sample *sample, void *arg)
 {
     struct builder *builder = arg;
@@ -118,6 +132,10 @@ static void on_sample(const struct sample *sample, void *arg)
     if (place < 0 || builder->tracks.at[place].file != builder->file)
         return;
     struct series *series = &builder->set.series.at[place];
+    if (builder->fn) {
+        hand_out(builder, (size_t)place, sample);
+        return;
+    }
     if (is_redraw(builder, series, sample->step)) {
         vec_last(&series->points)->value = sample->value;
         return;
@@ -255,4 +273,15 @@ int series_read(const char *home, const struct spec *spec, const struct trial *t
     *ret = set;
     set = (struct series_set){{NULL, 0, 0}};
     return 0;
+}
+
+int series_walk(const char *home, const struct spec *spec, const struct attempt *attempt,
+                bool ended, series_fn *fn, void *arg, struct err *err)
+{
+    autofree(metrics_rules) struct metrics_rules *rules = NULL;
+    autorelease(builder) struct builder builder = {.fn = fn, .arg = arg};
+    autofree(mem) char *dir =
+        attempt_dir(home, attempt->experiment, attempt->trial, attempt->number);
+    int r = metrics_rules_new(spec, &rules, err);
+    return r < 0 ? r : read_attempt(&builder, dir, rules, ended, err);
 }

@@ -31,6 +31,18 @@ void series_set_release(struct series_set *set);
 #define SERIES_POINTS_MAX (32u << 20)
 int series_read(const char *home, const struct spec *spec, const struct trial *trial,
                 const char *metric, struct series_set *ret, struct err *err);
+/* The same samples of one attempt one after the other as they stand in its files, without holding
+ * them: metrics, stdout, stderr; a metric comes from the first file that has it. Nothing is
+ * replaced: a step that output tells again comes again. Steps are counted where there are none.
+ * Hone's own metrics are left out. `ended`: nobody writes the files any more. */
+struct series_sample {
+    const char *metric; /* for the call only */
+    size_t place;       /* of the metric: 0, 1, … in order of first appearance */
+    struct series_point point;
+};
+typedef void series_fn(const struct series_sample *sample, void *arg);
+int series_walk(const char *home, const struct spec *spec, const struct attempt *attempt,
+                bool ended, series_fn *fn, void *arg, struct err *err);
 /* NULL if it has none. */
 const struct series *series_find(const struct series_set *set, const char *metric);
 

@@ -225,4 +225,27 @@ TEST(a_file_that_cannot_be_read_is_an_error_with_its_name)
     assert_non_null(strstr(err_text(&err), "/metrics"));
 }
 
+static void add_sample(const struct series_sample *sample, void *arg)
+{
+    struct str *text = arg;
+    str_addf(text, "%s%zu %s %lld:", text->len ? "; " : "", sample->place, sample->metric,
+             (long long)sample->point.step);
+    str_add_double(text, sample->point.value);
+}
+
+TEST(a_walk_hands_out_every_sample_in_the_order_of_the_files)
+{
+    autorelease(home) struct home home;
+    struct attempt attempt = {.experiment = 5, .trial = 2, .number = 2};
+    autorelease(str) struct str text = STR_INIT;
+
+    home_init(&home, 2);
+    write_file(&home, 1, "metrics", "train loss=9,step=1i\n");
+    write_file(&home, 2, "metrics",
+               "train loss=1,acc=0.5,step=4i\nhone generation=2i,step=4i\ntrain loss=2,step=4i\n");
+    write_file(&home, 2, "stdout", "loss=7\nspeed=3\nspeed=4\n");
+    assert_ok(series_walk(home.dir, &spec, &attempt, true, add_sample, &text, NULL), NULL);
+    assert_string_equal(text.s, "0 loss 4:1; 1 acc 4:0.5; 0 loss 4:2; 2 speed 0:3; 2 speed 1:4");
+}
+
 TEST_MAIN
