@@ -86,6 +86,14 @@ static const char *const sql[STMTS] = {
                     " ON CONFLICT (sha256) DO UPDATE SET"
                     " created_us=max(created_us, excluded.created_us)",
     [STMT_REMOVE_OBJECT] = "DELETE FROM object WHERE sha256=?",
+    /* Not an upsert: that would use up an id each time. */
+    [STMT_WORKLOAD] = "UPDATE workload SET name=?2, machine=?3, updated_us=?4, json=?6"
+                      " WHERE identity=?1",
+    [STMT_NEW_WORKLOAD] = "INSERT INTO workload (identity, name, machine, updated_us, cluster,"
+                          " json) VALUES (?1,?2,?3,?4,?5,?6)",
+    [STMT_CLUSTER_WORKLOAD] = "UPDATE workload SET cluster=?2"
+                              " WHERE identity=?1 AND cluster<>?2",
+    [STMT_REMOVE_WORKLOAD] = "DELETE FROM workload WHERE identity=?",
 };
 
 /* A statement being filled: values in the order of its parameters; the first failure is kept. */
@@ -439,6 +447,52 @@ static int apply_remove_object(struct store *store, const struct row *row)
     return fill_run(&fill);
 }
 
+static int run_workload(struct store *store, enum stmt stmt, const struct workload_row *workload)
+{
+    struct fill fill;
+
+    if (fill_begin(store, stmt, &fill) != SQLITE_OK)
+        return fill.rc;
+    fill_text(&fill, workload->identity);
+    fill_text(&fill, workload->name);
+    fill_text(&fill, workload->machine);
+    fill_int(&fill, workload->updated_us);
+    fill_int(&fill, workload->cluster);
+    fill_text(&fill, workload->json);
+    return fill_run(&fill);
+}
+
+static int apply_workload(struct store *store, const struct row *row)
+{
+    const struct workload_row *workload = &((const struct put_workload *)row)->workload;
+    int rc = run_workload(store, STMT_WORKLOAD, workload);
+
+    if (rc == SQLITE_OK && sqlite3_changes(store->db) == 0)
+        rc = run_workload(store, STMT_NEW_WORKLOAD, workload);
+    return rc;
+}
+
+static int apply_cluster_workload(struct store *store, const struct row *row)
+{
+    const struct workload_row *workload = &((const struct put_workload *)row)->workload;
+    struct fill fill;
+
+    if (fill_begin(store, STMT_CLUSTER_WORKLOAD, &fill) != SQLITE_OK)
+        return fill.rc;
+    fill_text(&fill, workload->identity);
+    fill_int(&fill, workload->cluster);
+    return fill_run(&fill);
+}
+
+static int apply_remove_workload(struct store *store, const struct row *row)
+{
+    struct fill fill;
+    if (fill_begin(store, STMT_REMOVE_WORKLOAD, &fill) != SQLITE_OK)
+        return fill.rc;
+    fill_text(&fill, ((const struct put_other *)row)->text);
+    return fill_run(&fill);
+}
+
 static apply_fn *const appliers[ROW_KINDS] = {
     [ROW_EXPERIMENT] = apply_experiment,
     [ROW_TRIAL] = apply_trial,
@@ -450,6 +504,9 @@ static apply_fn *const appliers[ROW_KINDS] = {
     [ROW_STAR] = apply_star,
     [ROW_OBJECT] = apply_put_object,
     [ROW_REMOVE_OBJECT] = apply_remove_object,
+    [ROW_WORKLOAD] = apply_workload,
+    [ROW_CLUSTER_WORKLOAD] = apply_cluster_workload,
+    [ROW_REMOVE_WORKLOAD] = apply_remove_workload,
     [ROW_REMOVE_EXPERIMENT] = apply_remove_experiment,
     [ROW_REMOVE_TRIAL] = apply_remove_trial,
 };

@@ -32,6 +32,10 @@ enum stmt {
     STMT_STAR_TRIAL,
     STMT_OBJECT,
     STMT_REMOVE_OBJECT,
+    STMT_WORKLOAD,
+    STMT_NEW_WORKLOAD,
+    STMT_CLUSTER_WORKLOAD,
+    STMT_REMOVE_WORKLOAD,
     STMTS
 };
 
@@ -85,6 +89,9 @@ enum row_kind {
     ROW_STAR,
     ROW_OBJECT,
     ROW_REMOVE_OBJECT,
+    ROW_WORKLOAD,
+    ROW_CLUSTER_WORKLOAD,
+    ROW_REMOVE_WORKLOAD,
     ROW_REMOVE_EXPERIMENT,
     ROW_REMOVE_TRIAL,
     ROW_KINDS
@@ -112,6 +119,10 @@ struct put_summary {
     struct row row;
     int64_t experiment, trial;
     struct summary summary;
+};
+struct put_workload {
+    struct row row;
+    struct workload_row workload; /* texts in the arena */
 };
 /* Events, annotations, objects and removals: whatever of it they need. */
 struct put_other {

@@ -200,6 +200,30 @@ TEST(a_home_of_version_1_is_brought_up_to_date)
     remove_home(home);
 }
 
+static int count_workload(const struct workload_row *row, void *arg)
+{
+    assert_int_equal(row->id, 1);
+    ++*(int *)arg;
+    return 0;
+}
+
+TEST(a_home_of_version_1_can_keep_what_workloads_teach)
+{
+    char *home = make_old_home();
+    struct err err = ERR_INIT;
+    autofree(store) struct store *store = open_home(home);
+    struct workload_row row = {.identity = "a", .name = "x", .machine = "m", .json = "{}"};
+    struct txn *txn = txn_new();
+    int seen = 0;
+    assert_ok(store_workloads(store, count_workload, &seen, &err), &err);
+    assert_int_equal(seen, 0);
+    txn_put_workload(txn, &row);
+    apply(store, txn);
+    assert_ok(store_workloads(store, count_workload, &seen, &err), &err);
+    assert_int_equal(seen, 1);
+    remove_home(home);
+}
+
 TEST(who_only_reads_brings_it_up_to_date_too)
 {
     char *home = make_old_home();

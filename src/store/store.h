@@ -56,6 +56,18 @@ void txn_star(struct txn *txn, int64_t experiment, int64_t trial, bool star);
 void txn_put_object(struct txn *txn, const char *sha256, const char *kind, uint64_t size,
                     int64_t time_us);
 void txn_remove_object(struct txn *txn, const char *sha256);
+/* What a workload taught about the machine, by its identity: new, or replaced but for its id and
+ * cluster. */
+struct workload_row {
+    int64_t id; /* given by the store, never twice */
+    const char *identity, *name, *machine;
+    int64_t updated_us;
+    int64_t cluster;  /* 0: none */
+    const char *json; /* tune/workload.h; `cluster` here is the one that counts */
+};
+void txn_put_workload(struct txn *txn, const struct workload_row *row);
+void txn_cluster_workload(struct txn *txn, const char *identity, int64_t cluster);
+void txn_remove_workload(struct txn *txn, const char *identity); /* absent: nothing to do */
 void txn_remove_experiment(struct txn *txn, int64_t experiment); /* with all of its rows */
 void txn_remove_trial(struct txn *txn, int64_t experiment, int64_t trial);
 /* Apply as one transaction, durable when it returns 0. -ENOSPC: the disk is full; nothing of it is
@@ -127,6 +139,9 @@ int store_events(struct store *store, int64_t experiment, int64_t after, int64_t
 /* Highest ids ever given, also of removed rows: ids are never reused. */
 int store_high_water(struct store *store, int64_t *ret_experiment, int64_t *ret_attempt,
                      struct err *err);
+/* All workloads, by id. */
+typedef int workload_fn(const struct workload_row *row, void *arg);
+int store_workloads(struct store *store, workload_fn *fn, void *arg, struct err *err);
 /* Objects that no row names, created before `before_us`. */
 typedef int object_fn(const char *sha256, const char *kind, uint64_t size, void *arg);
 int store_unused_objects(struct store *store, int64_t before_us, object_fn *fn, void *arg,

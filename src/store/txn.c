@@ -176,6 +176,28 @@ void txn_remove_object(struct txn *txn, const char *sha256)
     add_other(txn, ROW_REMOVE_OBJECT, 0, 0, sha256);
 }
 
+void txn_put_workload(struct txn *txn, const struct workload_row *row)
+{
+    struct put_workload *put = add_row(txn, ROW_WORKLOAD, sizeof(*put));
+    put->workload = *row;
+    put->workload.identity = arena_strdup(&txn->arena, row->identity);
+    put->workload.name = arena_strdup(&txn->arena, row->name);
+    put->workload.machine = arena_strdup(&txn->arena, row->machine);
+    put->workload.json = arena_strdup(&txn->arena, row->json);
+}
+
+void txn_cluster_workload(struct txn *txn, const char *identity, int64_t cluster)
+{
+    struct put_workload *put = add_row(txn, ROW_CLUSTER_WORKLOAD, sizeof(*put));
+    put->workload.identity = arena_strdup(&txn->arena, identity);
+    put->workload.cluster = cluster;
+}
+
+void txn_remove_workload(struct txn *txn, const char *identity)
+{
+    add_other(txn, ROW_REMOVE_WORKLOAD, 0, 0, identity);
+}
+
 static void forget_rows(struct txn *txn)
 {
     map_release(&txn->experiments);
