@@ -2,11 +2,12 @@
 /*
  * export.c — hone export: the trials of an experiment, or all of their metrics, as CSV (RFC 4180,
  * but lines end in \n as every Unix tool expects) or JSON lines. Rows are written as they are
- * read; numbers are exact. The header lines are fixed: scripts rely on them.
+ * read; numbers are exact. The header lines are fixed: scripts rely on them. Steps with the
+ * configuration in which they ran are in export_iterations.c, sums in export_summary.c.
  */
 #include "base/clock.h"
 #include "cli/cmd.h"
-#include "cli/find.h"
+#include "cli/export.h"
 #include "cli/output.h"
 #include "series/series.h"
 
@@ -17,21 +18,15 @@ static const struct cmd_option options[] = {
     {"csv", 0, NULL, "comma-separated values (the default)"},
     {"jsonl", 0, NULL, "JSON lines: an object a line"},
     {"metrics", 0, NULL, "every sample of every metric, not the trials"},
+    {"iterations", 0, NULL, "every reported step with the configuration of the machine"},
+    {"summary", 0, NULL, "a row for each trial: time, speed, changes of the machine, energy"},
     {"output", 'o', "FILE", "write there instead of standard output"},
     {NULL, 0, NULL, NULL},
 };
 
-struct export
-{
-    const char *home;
-    const struct target *target;
-    FILE *to;
-    bool jsonl, metrics;
-    struct err *err;
-};
+/* ---- CSV ---- */
 
-/* A field, quoted if it must be. */
-static void csv_field(FILE *to, const char *text)
+void csv_field(FILE *to, const char *text)
 {
     if (!text[strcspn(text, ",\"\r\n")]) {
         fputs(text, to);
@@ -46,25 +41,82 @@ static void csv_field(FILE *to, const char *text)
     fputc('"', to);
 }
 
-static void csv_double(FILE *to, double x)
+void csv_double(FILE *to, double x)
 {
     char buf[DOUBLE_TEXT_SIZE];
     fputs(double_text(buf, x), to);
 }
 
+void csv_next_known(FILE *to, double x)
+{
+    fputc(',', to);
+    if (!isnan(x))
+        csv_double(to, x);
+}
+
+void csv_next(FILE *to, const char *text)
+{
+    fputc(',', to);
+    csv_field(to, text);
+}
+
+void csv_next_value(FILE *to, const json_t *value)
+{
+    autorelease(str) struct str text = STR_INIT;
+    str_add_json_text(&text, value);
+    csv_next(to, text.s);
+}
+
+static void next_param(FILE *to, const struct param *param, double x)
+{
+    autorelease(str) struct str text = STR_INIT;
+    if (!isnan(x))
+        param_text(param, x, &text);
+    csv_next(to, text.s);
+}
+
+void csv_param_names(const struct export *export)
+{
+    const struct spec *spec = &export->target->spec;
+    for (size_t i = 0; i < spec->space.n - spec->joint_n; i++)
+        csv_next(export->to, spec->space.params[i].name);
+}
+
+void csv_params(const struct export *export, const struct trial *trial)
+{
+    const struct spec *spec = &export->target->spec;
+    for (size_t i = 0; i < spec->space.n - spec->joint_n; i++)
+        next_param(export->to, &spec->space.params[i], trial->point[i]);
+}
+
+void put_system(struct json_out *out, const struct spec *spec, const char *key,
+                json_t *const *values)
+{
+    json_key(out, key);
+    if (!values) {
+        json_null_out(out);
+        return;
+    }
+    json_begin_object(out);
+    for (size_t i = 0; i < system_count(spec); i++) {
+        json_key(out, system_name_at(spec, i));
+        if (values[i])
+            json_value(out, values[i]);
+        else
+            json_null_out(out);
+    }
+    json_end_object(out);
+}
+
+/* ---- trials ---- */
+
 static void csv_head(const struct export *export)
 {
     const struct space *space = &export->target->spec.space;
 
-    if (export->metrics) {
-        fputs("trial,metric,step,time,value\n", export->to);
-        return;
-    }
     fputs("trial,state,value,attempts,seconds", export->to);
-    for (size_t i = 0; i < space->n; i++) {
-        fputc(',', export->to);
-        csv_field(export->to, space->params[i].name);
-    }
+    for (size_t i = 0; i < space->n; i++)
+        csv_next(export->to, space->params[i].name);
     fputc('\n', export->to);
 }
 
@@ -73,19 +125,13 @@ static void csv_trial(const struct export *export, const struct trial *trial)
     const struct space *space = &export->target->spec.space;
     FILE *to = export->to;
 
-    fprintf(to, "%lld.%lld,%s,", (long long)trial->experiment, (long long)trial->number,
+    fprintf(to, "%lld.%lld,%s", (long long)trial->experiment, (long long)trial->number,
             trial_state_name(trial->state));
-    if (!isnan(trial->value))
-        csv_double(to, trial->value);
+    csv_next_known(to, trial->value);
     fprintf(to, ",%lld,", (long long)trial->attempts);
     csv_double(to, (double)trial->run_us / US_PER_S);
-    for (size_t i = 0; i < space->n; i++) {
-        autorelease(str) struct str text = STR_INIT;
-        if (!isnan(trial->point[i]))
-            param_text(&space->params[i], trial->point[i], &text);
-        fputc(',', to);
-        csv_field(to, text.s);
-    }
+    for (size_t i = 0; i < space->n; i++)
+        next_param(to, &space->params[i], trial->point[i]);
     fputc('\n', to);
 }
 
@@ -136,7 +182,7 @@ static void json_point(FILE *to, const char *trial, const char *metric,
     fprintf(to, "%s\n", text.s);
 }
 
-static int export_metrics(const struct export *export, const struct trial *trial)
+static int metrics_of(const struct export *export, const struct trial *trial)
 {
     struct series_set set = {{0}};
     autofree(mem) char *id =
@@ -150,12 +196,17 @@ static int export_metrics(const struct export *export, const struct trial *trial
     return r;
 }
 
-static int on_trial(const struct trial_row *row, void *arg)
+/* ---- what is exported ---- */
+
+static int metrics_row(const struct trial_row *row, void *arg)
+{
+    return metrics_of(arg, &row->trial) < 0;
+}
+
+static int trial_row(const struct trial_row *row, void *arg)
 {
     const struct export *export = arg;
 
-    if (export->metrics)
-        return export_metrics(export, &row->trial) < 0;
     if (export->jsonl)
         json_trial(export, row);
     else
@@ -163,25 +214,67 @@ static int on_trial(const struct trial_row *row, void *arg)
     return 0;
 }
 
-static int write_all(struct export *export, struct store *store, struct err *err)
+static int walk(const struct export *export, trial_row_fn *fn)
 {
     struct trial_query query = {.experiment = export->target->experiment.experiment.id,
                                 .order = ORDER_NUMBER};
+    return store_trials(export->store, &query, fn, (void *)export, export->err);
+}
+
+static int export_trials(const struct export *export)
+{
     if (!export->jsonl)
         csv_head(export);
-    int r = store_trials(store, &query, on_trial, export, err);
-    return r < 0 || *err_text(err) ? -EIO : 0;
+    return walk(export, trial_row);
+}
+
+static int export_metrics(const struct export *export)
+{
+    if (!export->jsonl)
+        fputs("trial,metric,step,time,value\n", export->to);
+    return walk(export, metrics_row);
+}
+
+typedef int export_fn(const struct export *export);
+static const struct {
+    const char *option;
+    export_fn *write;
+} kinds[] = {
+    {"metrics", export_metrics},
+    {"iterations", export_iterations},
+    {"summary", export_summary},
+};
+
+/* The one that was asked for, the trials if none was; NULL: several were. */
+static export_fn *chosen(const struct cmd_call *call)
+{
+    export_fn *write = export_trials;
+    size_t n = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (cmd_flag(call, kinds[i].option)) {
+            write = kinds[i].write;
+            n++;
+        }
+    return n > 1 ? NULL : write;
+}
+
+static int write_all(const struct export *export, export_fn *write)
+{
+    int r = write(export);
+    return r < 0 || *err_text(export->err) ? -EIO : 0;
 }
 
 /* To a file beside, renamed when complete: a broken export leaves the old file as it was. */
-static int write_file(struct export *export, struct store *store, const char *path, struct err *err)
+static int write_file(struct export *export, export_fn *write, const char *path)
 {
+    struct err *err = export->err;
     autofree(mem) char *beside = xasprintf("%s.tmp", path);
 
     export->to = fopen(beside, "we");
     if (!export->to)
         return err_errno(err, errno, "cannot write %s", path);
-    int r = write_all(export, store, err);
+    int r = write_all(export, write);
     bool broken = ferror(export->to);
     if (fclose(export->to) != 0 || broken)
         r = err_errno(err, errno ? errno : EIO, "cannot write %s", path);
@@ -202,16 +295,20 @@ static int run(struct cmd_call *call)
                             .target = &target,
                             .to = stdout,
                             .jsonl = cmd_flag(call, "jsonl") || call->json,
-                            .metrics = cmd_flag(call, "metrics"),
                             .err = &err};
+
+    export_fn *write = chosen(call);
 
     if (export.jsonl && cmd_flag(call, "csv"))
         return cmd_usage(call, "--csv or --jsonl, not both");
+    if (!write)
+        return cmd_usage(call, "one of --metrics, --iterations and --summary, not several");
     if (store_open_read(call->home, &store, &err) < 0)
         return cmd_fail(call, CMD_FAILED, &err);
+    export.store = store;
     int r = target_find(store, call->args[0], FIND_EXPERIMENT, &target, &err);
     if (r == 0)
-        r = path ? write_file(&export, store, path, &err) : write_all(&export, store, &err);
+        r = path ? write_file(&export, write, path) : write_all(&export, write);
     target_release(&target);
     return r < 0 ? cmd_fail(call, CMD_FAILED, &err) : CMD_OK;
 }
@@ -219,10 +316,20 @@ static int run(struct cmd_call *call)
 const struct cmd cmd_export = {
     .name = "export",
     .args = "EXPERIMENT",
-    .help = "its trials or metrics as CSV or JSON lines",
+    .help = "its trials, metrics or steps as CSV or JSON lines",
     .details = "Columns of --csv: trial,state,value,attempts,seconds, then one for each parameter. "
                "With --metrics: trial,metric,step,time,value; the time is empty where it is not "
-               "known. --jsonl writes the objects of 'hone ls --json', a line each.",
+               "known. --jsonl writes the objects of 'hone ls --json', a line each.\n\n"
+               "--iterations: trial,attempt,step,time,elapsed_s, one column for each metric, "
+               "generation, one for each system parameter (its value when the step ran), one for "
+               "each parameter. Samples of one step that the program told together are one row; a "
+               "step that was run twice, since its trial started again, has two.\n\n"
+               "--summary: trial,state,reason,value,runtime_s,steps (the last),seconds_per_step "
+               "(also in the first and in the last configuration),target,changes (of the machine), "
+               "change_cost_s (all of them),live_change_s and restart_change_s (one, on average),"
+               "energy_j,energy (measured or estimated), then best_NAME and final_NAME for each "
+               "system parameter, then the parameters. The best configuration is the quickest that "
+               "made five steps or more.",
     .min_args = 1,
     .max_args = 1,
     .options = options,

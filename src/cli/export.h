@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export.h — what export.c, export_iterations.c and export_summary.c share: an export under way,
+ * and fields of CSV.
+ */
+#ifndef HONE_EXPORT_H
+#define HONE_EXPORT_H
+
+#include "cli/find.h"
+#include "cli/tuning.h"
+
+#include <stdio.h>
+
+struct export
+{
+    const char *home;
+    struct store *store;
+    const struct target *target;
+    FILE *to;
+    bool jsonl;
+    struct err *err;
+};
+
+/* A field, quoted if it must be. */
+void csv_field(FILE *to, const char *text);
+/* Exact. */
+void csv_double(FILE *to, double x);
+/* The same behind a comma; NaN is an empty field. */
+void csv_next_known(FILE *to, double x);
+void csv_next(FILE *to, const char *text);
+void csv_next_value(FILE *to, const json_t *value);
+/* The hyperparameters: their names, and those of a trial. System parameters that are searched with
+ * them are left out. */
+void csv_param_names(const struct export *export);
+void csv_params(const struct export *export, const struct trial *trial);
+/* A member for each system parameter: its value, null where it is not known. */
+void put_system(struct json_out *out, const struct spec *spec, const char *key,
+                json_t *const *values);
+
+/* A row for each step that a trial told of; a row for each trial. 0, or an error. */
+int export_iterations(const struct export *export);
+int export_summary(const struct export *export);
+
+#endif
