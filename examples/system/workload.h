@@ -114,6 +114,7 @@ static inline void workload_start(int argc, char **argv, struct setting *setting
         else
             setting_set(setting, number_of(value ? value + 1 : ""));
     }
+    hone_total((int64_t)settings[STEPS].value - 1);
 }
 
 /* ---- steps ---- */

@@ -563,6 +563,17 @@ static void answer(uint64_t generation, int64_t step)
     line_send(&line, step, wall_ns());
 }
 
+void hone_total(int64_t step)
+{
+    struct line line;
+    char text[64];
+
+    pthread_once(&hone.once, start);
+    snprintf(text, sizeof(text), "hone total=%" PRId64 "i", step);
+    line_start(&line, text);
+    line_send(&line, HONE_STEP_NOW, wall_ns());
+}
+
 /* Under the lock of whoever may call at the same time: two threads never answer one generation. */
 static void hear(void)
 {

@@ -62,6 +62,8 @@ int hone_log_n(int64_t step, const struct hone_metric *metrics, size_t n);
  * is something new. False when the program is told to stop: save what is worth it, then return. */
 bool hone_step(int64_t step);
 bool hone_should_stop(void);
+/* Say at which step the training ends, so that Hone can tell how long it still takes. */
+void hone_total(int64_t step);
 /* True once for every request to write a checkpoint soon. */
 bool hone_checkpoint_asked(void);
 /* for (epoch = 0; epoch < n; epoch++) that ends when told to stop. */

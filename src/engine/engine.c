@@ -35,6 +35,7 @@ static void machine_copy(struct machine *to, const struct machine *from)
 {
     *to = *from;
     to->name = xstrdup(from->name ? from->name : "localhost");
+    to->cpu_list = from->cpu_list ? xstrdup(from->cpu_list) : NULL;
     to->cpus_used = 0;
     to->mem_used = 0;
     for (int i = 0; i < from->n_gpus; i++) {
@@ -78,6 +79,8 @@ void live_free(struct live *live)
     attempt_release(&live->attempt);
     curve_release(&live->curve);
     curve_release(&live->before);
+    tuned_free(live->tuned);
+    vec_release(&live->recent);
     vec_foreach (summary, &live->summaries)
         summary_release(summary);
     vec_release(&live->summaries);
@@ -101,6 +104,9 @@ void run_free(struct run *run)
     vec_release(&run->finished_curves);
     ask_close(run);
     knowledge_release(&run->knowledge);
+    tuning_close(run);
+    free(run->progress_metric);
+    vec_release(&run->lengths);
     if (run->rules)
         metrics_rules_free(run->rules);
     experiment_release(&run->experiment);
@@ -280,6 +286,9 @@ static void effect_apply(struct engine *engine, const struct effect *effect)
     case EFFECT_ADOPT:
         launch_send(live, effect->kind == EFFECT_START ? COMMAND_START : COMMAND_ADOPT);
         return;
+    case EFFECT_SYSTEM:
+        configure_send(live);
+        return;
     case EFFECT_STOP:
         command.kind = COMMAND_STOP;
         command.grace_us = live->run->spec.grace_us;
@@ -323,7 +332,10 @@ void engine_on_event(struct engine *engine, const struct agent_event *event, str
         on_ended(live, event, now);
         break;
     case EVENT_SYSTEM:
+        on_system(live, event, now);
+        break;
     case EVENT_USE:
+        progress_use(live, &event->use, now);
         break;
     }
 }

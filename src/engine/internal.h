@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "engine/engine.h"
+#include "engine/tuning.h"
 #include "search/search.h"
 #include "search/stop.h"
 
@@ -44,6 +45,7 @@ struct live {
     struct attempt attempt;
     struct grant grant;
     struct curve_data curve;
+    VEC(double) recent;       /* values of the objective, for the mean that reaches the target */
     struct curve_data before; /* what earlier attempts told, where this one goes on from */
     VEC(struct summary) summaries;
     int64_t samples_seen;
@@ -76,6 +78,8 @@ struct live {
     bool prior_read;
     bool turn_awaited; /* a turn was sent and is not answered */
     bool paused;       /* its agent says that nothing of it runs; its cpus are given back */
+    struct progress progress;
+    struct tuned *tuned; /* NULL: the machine under it is not tuned */
 };
 
 struct waiting {
@@ -140,9 +144,13 @@ struct run {
     bool dirty;                      /* its row is to be saved */
     enum experiment_state end_state; /* what it becomes when nothing of it is live (closing) */
     enum reason end_reason;
-    char **envp;   /* owned; NULL: the engine's */
-    char *code;    /* newest snapshot; NULL: the experiment's */
-    bool code_due; /* attempts began since the code was looked at */
+    struct tuning *tuning;  /* NULL: nothing of the machine is tuned */
+    char *progress_metric;  /* whose steps are progress; NULL: not known yet */
+    uint64_t progress_kind; /* how often that has changed */
+    VEC(double) lengths;    /* steps of completed trials */
+    char **envp;            /* owned; NULL: the engine's */
+    char *code;             /* newest snapshot; NULL: the experiment's */
+    bool code_due;          /* attempts began since the code was looked at */
 };
 
 enum effect_kind {
@@ -151,6 +159,7 @@ enum effect_kind {
     EFFECT_STOP,
     EFFECT_CONTROL,
     EFFECT_TURN,
+    EFFECT_SYSTEM,
     EFFECT_EVENT,
     EFFECT_CALL
 };

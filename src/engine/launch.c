@@ -7,6 +7,7 @@
  */
 #include "base/fs.h"
 #include "engine/internal.h"
+#include "exec/lever.h"
 #include "spec/parse.h"
 
 #include <math.h>
@@ -61,8 +62,8 @@ static void env_default(struct environment *env, const char *key, const char *va
 static void env_inherit(struct environment *env, char *const *envp)
 {
     static const char *const ours[] = {
-        "HONE_PARAM",   "HONE_METRICS=", "HONE_CONTROL=",   "HONE_CHECKPOINT",
-        "HONE_ATTEMPT", "HONE_TRIAL=",   "HONE_EXPERIMENT="};
+        "HONE_PARAM",   "HONE_METRICS=", "HONE_CONTROL=",    "HONE_CHECKPOINT",
+        "HONE_ATTEMPT", "HONE_TRIAL=",   "HONE_EXPERIMENT=", "HONE_SYSTEM="};
     for (; envp && *envp; envp++) {
         bool outer = false;
         for (size_t i = 0; i < ARRAY_LEN(ours); i++)
@@ -96,14 +97,42 @@ static void env_files(struct environment *env, const char *dir, const char *chec
         env_set(env, "HONE_CHECKPOINT", checkpoint);
 }
 
+/* Threads that wait without spinning, as many as there are cpus for them; the user's own win, but
+ * not against a count that is tuned. */
+static void env_threads(struct environment *env, const struct live *live)
+{
+    static const char *const counts[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+                                         "MKL_NUM_THREADS"};
+    const struct run *run = live->run;
+    double threads = NAN, interop = NAN;
+
+    if (live->tuned) {
+        threads = tuning_value(run, live->tuned->now, SYSTEM_THREADS);
+        interop = tuning_value(run, live->tuned->now, SYSTEM_INTEROP);
+    }
+    if (!isnan(threads))
+        for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+            env_set_int(env, counts[i], (int64_t)threads);
+    if (!isnan(interop))
+        env_set_int(env, "TF_NUM_INTEROP_THREADS", (int64_t)interop);
+    if (run->spec.tune == TUNE_OFF_RAW)
+        return;
+    vec_push(&env->list, NULL);
+    autofree(mem) char **more = lever_environment(env->list.at, (size_t)MAX(1, run->spec.cpus));
+    env->list.len--;
+    for (char **pair = more; *pair; pair++)
+        env_put(env, xstrdup(*pair));
+}
+
 /* Settings that most programs need to behave well beside each other; the user's own win. */
 static void env_manners(struct environment *env, const struct live *live)
 {
     const struct engine *engine = live->run->engine;
-    autofree(mem) char *threads = xasprintf("%d", (int)MAX(1, live->run->spec.cpus));
 
     env_default(env, "PYTHONUNBUFFERED", "1");
-    env_default(env, "OMP_NUM_THREADS", threads);
+    env_threads(env, live);
+    if (live->attempt.system)
+        env_set(env, "HONE_SYSTEM", live->attempt.system);
     if (live->attempt.gpus)
         env_set(env, "CUDA_VISIBLE_DEVICES", live->attempt.gpus);
     if (engine->python_path) {
@@ -165,7 +194,13 @@ static void send_launch(struct live *live, enum agent_command_kind kind, struct 
     struct engine *engine = run->engine;
     struct trial *trial = run_trial(run, live->attempt.trial);
     struct agent_command command = {
-        .kind = kind, .attempt = live->attempt.id, .launch = launch, .rules = run->rules};
+        .kind = kind,
+        .attempt = live->attempt.id,
+        .launch = launch,
+        .rules = run->rules,
+        .tuned = run->tuning && run->tuning->speed,
+        .cpus = run->spec.cpus,
+    };
     struct command_line line = {0};
     struct environment env = {0};
     autorelease(str) struct str params = STR_INIT;
@@ -175,7 +210,7 @@ static void send_launch(struct live *live, enum agent_command_kind kind, struct 
     autofree(mem) char *workdir = NULL;
     struct json_out out = JSON_OUT(&params);
 
-    spec_command_line(&run->spec, trial->point, checkpoint, &line, &err);
+    spec_command_line(&run->spec, trial->point, NULL, checkpoint, &line, &err);
     if (run->spec.workdir == WORKDIR_TRIAL) {
         workdir = xasprintf("%s/work", launch->dir);
         fs_make_dirs(workdir, 0777, NULL);
@@ -222,11 +257,13 @@ void launch_send(struct live *live, enum agent_command_kind kind)
     autofree(mem) char *checkpoints =
         checkpoint_dir(engine->home, attempt->experiment, attempt->trial);
     autofree(mem) char *checkpoint = NULL;
+    autofree(mem) char *control =
+        attempt->system ? xasprintf("{\"system\":%s}", attempt->system) : xstrdup("{}");
     struct launch launch = {
         .attempt = attempt->id,
         .attempt_id = attempt_id,
         .dir = dir,
-        .control_json = "{}",
+        .control_json = control,
         .time_limit_us = spec->trial_time_us,
         .memory_bytes = spec->memory_bytes,
         .output_bytes = spec->output_bytes,

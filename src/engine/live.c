@@ -29,6 +29,35 @@ static void put_curve(struct json_out *out, const struct curve_data *curve)
     json_end_array(out);
 }
 
+static void put_remaining(struct json_out *out, const struct live *live, struct now now)
+{
+    struct remaining left;
+    bool target;
+
+    if (!live_left(live, now, &left, &target))
+        return;
+    json_put_known(out, "remaining_s", left.middle);
+    json_put_known(out, "remaining_low_s", left.low);
+    json_put_known(out, "remaining_high_s", left.high);
+    if (target)
+        json_put_known(out, "chance", left.chance);
+}
+
+static void put_tuned(struct json_out *out, const struct live *live)
+{
+    struct run *run = live->run;
+    autofree(mem) double *point = xcalloc(run->tuning->n, sizeof(*point));
+    autorelease(str) struct str words = STR_INIT;
+
+    tuning_point(run, live->tuned->now, point);
+    space_words(&run->tuning->space, point, &words);
+    json_put_text(out, "system", words.s);
+    if (live->tuned->trying) {
+        autofree(mem) char *text = xasprintf("trying %s", words.s);
+        json_put_text(out, "tuning", text);
+    }
+}
+
 static void put_live(struct json_out *out, const struct live *live, struct now now)
 {
     struct run *run = live->run;
@@ -54,6 +83,10 @@ static void put_live(struct json_out *out, const struct live *live, struct now n
     /* Longer than the others took: nobody knows. */
     put_us(out, "left_us",
            !paused && run->mean_run_us > elapsed_us ? run->mean_run_us - elapsed_us : -1);
+    if (!paused)
+        put_remaining(out, live, now);
+    if (live->tuned)
+        put_tuned(out, live);
     json_put_int(out, "attempt", live->attempt.number);
     json_put_bool(out, "paused", paused);
     json_put_bool(out, "stopping", live->asked != REASON_NONE);

@@ -89,6 +89,7 @@ static int load_attempt(const struct attempt *row, void *arg)
     attempt.gpus = text_copy(row->gpus);
     attempt.host = text_copy(row->host);
     attempt.code = text_copy(row->code);
+    attempt.system = text_copy(row->system);
     struct live *live = live_new(run, &attempt, context->now);
     live->adopted = true;
     live->asked = attempt.reason;
@@ -97,6 +98,7 @@ static int load_attempt(const struct attempt *row, void *arg)
     live->sent_mono_us = context->now.mono_us;
     live->started_mono_us -= MAX(0, context->now.wall_us - attempt.started_us);
     retake(live);
+    tuning_adopt(live, context->now);
     engine_effect(
         run->engine,
         (struct effect){.kind = attempt.state == ATTEMPT_STARTING ? EFFECT_START : EFFECT_ADOPT,

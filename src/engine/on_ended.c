@@ -92,6 +92,10 @@ static void close_attempt(struct live *live, const struct agent_event *event,
     attempt->run_us = ending->run_us;
     attempt->cpu_us = ending->cpu_us;
     attempt->max_rss_bytes = ending->max_rss_bytes;
+    if (ending->energy.joules > 0) {
+        attempt->joules = ending->energy.joules;
+        attempt->joules_measured = ending->energy.measured;
+    }
     attempt->dropped_bytes = ending->dropped_bytes;
     attempt->exit_status = ending->exit_status;
     attempt->signal = ending->signal;
@@ -205,16 +209,35 @@ static void forget(struct live *live)
     live_free(live);
 }
 
+/* A trial's is known only if that of all its attempts is, and measured only if all were. */
+static void add_energy(struct trial *trial, const struct attempt *attempt)
+{
+    bool first = attempt->number == 1;
+
+    if (!attempt->joules || (!first && !trial->joules)) {
+        trial->joules = 0;
+        return;
+    }
+    trial->joules_measured = attempt->joules_measured && (first || trial->joules_measured);
+    trial->joules += attempt->joules;
+}
+
 void on_ended(struct live *live, const struct agent_event *event, struct now now)
 {
     struct run *run = live->run;
     struct trial *trial = run_trial(run, live->attempt.trial);
     struct outcome outcome = judge(live, trial, &event->ending);
 
+    if (outcome.verdict == VERDICT_FAILED && tuned_to_blame(live, &event->ending, now))
+        outcome = (struct outcome){VERDICT_REQUEUE, outcome.reason};
+    if (outcome.verdict == VERDICT_COMPLETED && isfinite(live->progress.step))
+        vec_push(&run->lengths, live->progress.step);
+
     pause_ended(live);
     live->cannot_start = event->ending.reason == REASON_SPAWN && !event->ending.transient;
     close_attempt(live, event, outcome);
     trial->run_us += event->ending.run_us;
+    add_energy(trial, &live->attempt);
     if (outcome.verdict == VERDICT_REQUEUE || outcome.verdict == VERDICT_RETRY)
         requeue_trial(live, trial, outcome, now);
     else if (outcome.verdict == VERDICT_PARK)

@@ -29,13 +29,14 @@ static int64_t known_step(int64_t step)
     return step == STEP_NONE ? 0 : step;
 }
 
-static void summarise(struct live *live, const struct agent_sample *sample)
+static void summarise(struct live *live, const struct agent_sample *sample, struct now now)
 {
     struct summary *summary = summary_of(live, sample->metric);
 
     summary->count++;
     summary->last = sample->value;
     summary->last_step = sample->step;
+    progress_sample(live, sample, summary->count, now);
     if (!isfinite(sample->value)) {
         if (summary->first_nan_step == STEP_NONE)
             summary->first_nan_step = known_step(sample->step);
@@ -66,6 +67,21 @@ static void reach_target(struct live *live, struct now now)
         live_ask(*other, REASON_TARGET, false, now);
 }
 
+/* The mean of the last values decides where that is asked for. */
+static bool at_target(struct live *live, double value)
+{
+    const struct objective *objective = &live->run->spec.objective;
+    size_t n = (size_t)MAX(1, objective->average);
+    struct target target = {objective->target, objective->goal == GOAL_MAXIMIZE, n};
+
+    if (live->recent.len >= 4 * n) {
+        memmove(live->recent.at, vec_last(&live->recent) - (n - 1), n * sizeof(value));
+        live->recent.len = n;
+    }
+    vec_push(&live->recent, value);
+    return target_is_reached(&target, live->recent.at, live->recent.len);
+}
+
 static void on_objective(struct live *live, const struct agent_sample *sample, struct now now)
 {
     struct run *run = live->run;
@@ -86,7 +102,7 @@ static void on_objective(struct live *live, const struct agent_sample *sample, s
     /* Asked for that reason by an engine that died: this one must see for itself who it was. */
     if (live->asked != REASON_NONE && live->asked != REASON_TARGET)
         return;
-    if (!isnan(objective->target) && !objective_better(objective, objective->target, sample->value))
+    if (!isnan(objective->target) && at_target(live, sample->value))
         reach_target(live, now);
 }
 
@@ -103,7 +119,11 @@ static void on_sample(struct live *live, const struct agent_sample *sample, stru
             live->obeyed = true;
         return;
     }
-    summarise(live, sample);
+    if (str_eq(sample->metric, METRIC_TOTAL)) {
+        live->progress.total = sample->value;
+        return;
+    }
+    summarise(live, sample, now);
     if (!isfinite(sample->value) && trial->first_nan_step == STEP_NONE)
         trial->first_nan_step = known_step(sample->step);
     if (objective && str_eq(sample->metric, objective))
@@ -123,6 +143,7 @@ static void forget_samples(struct live *live)
     vec_foreach (summary, &live->summaries)
         summary_release(summary);
     live->summaries.len = 0;
+    live->recent.len = 0;
     curve_begin(live);
     live->samples_seen = 0;
 }
@@ -140,6 +161,7 @@ void on_samples(struct live *live, const struct agent_event *event, struct now n
     for (size_t i = skip; i < event->n_samples; i++)
         on_sample(live, &event->samples[i], now);
     live->samples_seen = MAX(live->samples_seen, event->first_sample + (int64_t)event->n_samples);
+    progress_turn(live, now);
     live_judge(live, now);
 }
 

@@ -14,6 +14,8 @@ void on_started(struct live *live, const struct agent_event *event, struct now n
     on_turn(live, event, now);
     if (!live->term_sent && !live->turn_awaited)
         live->sent_mono_us = 0;
+    if (event->kind == EVENT_STARTED)
+        configure_started(live, now);
     if (live->attempt.state != ATTEMPT_STARTING)
         return;
     live->attempt.state = ATTEMPT_RUNNING;

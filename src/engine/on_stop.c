@@ -91,6 +91,8 @@ void live_timers(struct live *live, struct now now)
         if (live->attempt.state == ATTEMPT_RUNNING)
             engine_effect(engine, (struct effect){.kind = EFFECT_ADOPT, .id = live->attempt.id});
     }
+    configure_timer(live, now);
+    progress_timer(live, now);
 }
 
 int64_t live_wake_us(const struct live *live)
@@ -104,7 +106,7 @@ int64_t live_wake_us(const struct live *live)
         wake = MIN(wake, live->saved_mono_us + SAVE_US);
     if (live->start_unsaved)
         wake = MIN(wake, live->started_mono_us + SAVE_START_US);
-    return wake;
+    return MIN(wake, configure_wake_us(live));
 }
 
 int engine_stop(struct engine *engine, int64_t experiment, enum stop_mode mode, struct now now,

@@ -31,6 +31,10 @@ static struct outcome after_asking(const struct attempt_facts *facts)
         if (facts->new_checkpoint)
             return (struct outcome){VERDICT_PARK, REASON_CHECKPOINT};
         return (struct outcome){VERDICT_STOPPED, REASON_PRUNED};
+    case REASON_RECONFIGURED: /* it goes on from its checkpoint */
+        if (by_itself && facts->has_value)
+            return (struct outcome){VERDICT_COMPLETED, REASON_NONE};
+        return (struct outcome){VERDICT_REQUEUE, REASON_RECONFIGURED};
     case REASON_DIVERGED:
         return (struct outcome){VERDICT_FAILED, REASON_DIVERGED};
     case REASON_TARGET:

@@ -93,6 +93,8 @@ void on_turn(struct live *live, const struct agent_event *event, struct now now)
 {
     if (event->turn < live->turn)
         return; /* how it was before what we asked for meanwhile */
+    if (event->turn > live->turn || live->turn_awaited)
+        progress_changed(live, now);
     live->turn = event->turn;
     live->turn_awaited = false;
     live->paused_us = event->paused_us;

@@ -158,6 +158,7 @@ static void start_attempt(struct run *run, struct trial *trial, struct now now)
     struct live *live = live_new(run, &attempt, now);
     live->grant = grant;
     live->sent_mono_us = now.mono_us;
+    tuning_begin(live, now);
     if (!trial->started_us)
         trial->started_us = now.wall_us;
     trial_become(run, trial, TRIAL_RUNNING, REASON_NONE);

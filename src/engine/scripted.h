@@ -19,7 +19,10 @@ struct sent {
     int64_t attempt;
     bool kill;
     char *gpus, *control;
-    int64_t turn; /* of pausing */
+    int64_t turn;       /* of pausing */
+    int64_t generation; /* of a configuration */
+    size_t cpus;        /* that it is pinned to; 0: not */
+    char *environment;  /* OMP_NUM_THREADS of a START */
 };
 
 static struct {
@@ -35,6 +38,8 @@ static struct {
     int64_t job_us, job_clock_us;
 } t;
 
+static int64_t samples_told[1000]; /* by attempt */
+
 static UNUSED struct now now(void)
 {
     return (struct now){1700000000LL * US_PER_S + t.now_us, t.now_us};
@@ -42,11 +47,20 @@ static UNUSED struct now now(void)
 
 static UNUSED void on_send(const struct agent_command *command, void *arg)
 {
-    struct sent sent = {command->kind, command->attempt, command->kill, NULL, NULL, command->turn};
+    struct sent sent = {.kind = command->kind,
+                        .attempt = command->attempt,
+                        .kill = command->kill,
+                        .turn = command->turn,
+                        .generation = command->generation};
     (void)arg;
+    if (command->levers && command->levers->given[LEVER_CPUS])
+        sent.cpus = cpus_count(&command->levers->cpus);
     for (char *const *p = command->launch ? command->launch->envp : NULL; p && *p; p++)
         if (str_starts(*p, "CUDA_VISIBLE_DEVICES="))
             sent.gpus = xstrdup(strchr(*p, '=') + 1);
+    for (char *const *p = command->launch ? command->launch->envp : NULL; p && *p; p++)
+        if (str_starts(*p, "OMP_NUM_THREADS="))
+            sent.environment = xstrdup(strchr(*p, '=') + 1);
     if (command->control_json)
         sent.control = xstrdup(command->control_json);
     vec_push(&t.sent, sent);
@@ -73,8 +87,10 @@ static UNUSED void set_up(double cpus, int gpus)
 {
     static char *ids[] = {"GPU-a", "GPU-b", "GPU-c"};
     memset(&t, 0, sizeof(t));
+    memset(samples_told, 0, sizeof(samples_told));
     t.now_us = US_PER_S;
-    t.machine = (struct machine){.name = (char *)"here", .cpus = cpus, .mem_bytes = 1ULL << 30};
+    t.machine = (struct machine){
+        .name = (char *)"here", .cpus = cpus, .mem_bytes = 1ULL << 30, .cpu_list = (char *)"0-3"};
     t.machine.n_gpus = gpus;
     for (int i = 0; i < gpus; i++)
         t.machine.gpu_ids[i] = ids[i];
@@ -87,6 +103,7 @@ static UNUSED void forget_sent(void)
     vec_foreach (sent, &t.sent) {
         free(sent->gpus);
         free(sent->control);
+        free(sent->environment);
     }
     t.sent.len = 0;
 }
@@ -166,11 +183,9 @@ static UNUSED void started(int64_t attempt)
     turn();
 }
 
-static int64_t samples_told[1000];
-
 static UNUSED void report_metric(int64_t attempt, const char *metric, int64_t step, double value)
 {
-    struct agent_sample sample = {metric, value, step, 0};
+    struct agent_sample sample = {metric, value, step, now().wall_us};
     struct agent_event event = {.kind = EVENT_SAMPLES,
                                 .attempt = attempt,
                                 .samples = &sample,

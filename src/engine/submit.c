@@ -18,6 +18,9 @@ int run_prepare(struct run *run, struct err *err)
     if (spec->stop.rule && !str_eq(spec->stop.rule, "none"))
         run->stop = stop_find(spec->stop.rule);
     run->budget = spec->trials ? spec->trials : INT64_MAX / 2;
+    r = tuning_open(run, err);
+    if (r < 0)
+        return r;
     if (run->experiment.rerun_of_trial) {
         run->budget = 1;
         return 0;
@@ -68,6 +71,8 @@ int engine_submit(struct engine *engine, struct store *store, struct submission 
     experiment->rerun_of_trial = submission->rerun_of_trial;
     struct demand demand = run_demand(run);
     int r = machine_can(&engine->machine, &demand, err);
+    if (r == 0)
+        r = spec_system_resolve(&run->spec, engine->machine.cpus, err);
     if (r == 0 && experiment->rerun_of_trial && run->spec.space.n && !submission->point)
         r = err_set(err, EINVAL, "the trial to repeat comes without its parameters");
     if (r == 0)

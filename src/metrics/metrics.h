@@ -64,5 +64,6 @@ static inline int64_t metrics_step(int64_t *next, int64_t step)
 
 /* The program's answer `hone generation=7i` is the sample "hone.generation". */
 #define METRIC_GENERATION "hone.generation"
+#define METRIC_TOTAL      "hone.total"
 
 #endif

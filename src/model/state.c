@@ -48,6 +48,7 @@ static const struct {
     [REASON_EXHAUSTED] = {"exhausted", "the whole space was tried"},
     [REASON_RETRY] = {"retry", "ended with an exit code that is to be retried"},
     [REASON_SATISFIED] = {"satisfied", "no more improvement is to be expected"},
+    [REASON_RECONFIGURED] = {"reconfigured", "starts again with another configuration"},
 };
 
 const char *experiment_state_name(enum experiment_state state)

@@ -53,6 +53,7 @@ enum reason {
     REASON_EXHAUSTED,   /* the whole space was tried */
     REASON_RETRY,       /* an exit code listed under retry: */
     REASON_SATISFIED,   /* `until`: no more improvement was to be expected */
+    REASON_RECONFIGURED, /* started again from its checkpoint with another configuration */
     REASONS
 };
 

@@ -32,6 +32,7 @@ static bool cpus_fit(double cpus, double free_cpus)
 void machine_release(struct machine *machine)
 {
     free(machine->name);
+    free(machine->cpu_list);
     for (int i = 0; i < machine->n_gpus; i++)
         free(machine->gpu_ids[i]);
     *machine = (struct machine){0};

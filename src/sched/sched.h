@@ -14,6 +14,7 @@
 /* What a machine has, and what running trials took of it. */
 struct machine {
     char *name;
+    char *cpu_list; /* "0-3,8": which cpus these are; NULL: not known */
     double cpus, cpus_used;
     uint64_t mem_bytes, mem_used;
     int n_gpus;

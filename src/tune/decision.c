@@ -25,6 +25,16 @@ static void add_percent(struct str *to, double delta)
     str_addf(to, "%s%g %%", value < 0 ? "−" : value > 0 ? "+" : "", fabs(value));
 }
 
+static void add_value(struct str *to, const struct knob *knob, double value)
+{
+    for (size_t i = 0; knob->labels && i < knob->n; i++)
+        if (knob->values[i] == value) {
+            str_add(to, knob->labels[i]);
+            return;
+        }
+    str_addf(to, "%g", value);
+}
+
 /* "threads 2 → 1, cpus 2 → 1"; where nothing changes, what stays. */
 static void add_knobs(struct str *to, const struct knob *knobs, size_t n, const double *from,
                       const double *into)
@@ -35,9 +45,12 @@ static void add_knobs(struct str *to, const struct knob *knobs, size_t n, const 
     for (size_t j = 0; j < n; j++) {
         if (!same && from[j] == into[j])
             continue;
-        str_addf(to, "%s%s %g", comma, knobs[j].name, from[j]);
-        if (!same)
-            str_addf(to, " → %g", into[j]);
+        str_addf(to, "%s%s ", comma, knobs[j].name);
+        add_value(to, &knobs[j], from[j]);
+        if (!same) {
+            str_add(to, " → ");
+            add_value(to, &knobs[j], into[j]);
+        }
         comma = ", ";
     }
 }

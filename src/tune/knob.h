@@ -31,6 +31,7 @@ struct knob {
     const double *values; /* (n) of a choice; of a count: rising, from min to max; NULL: all */
     size_t n;
     bool restart; /* to change it the program starts again */
+    const char *const *labels; /* (n) the values for people; NULL: as numbers */
 };
 
 /* How many configurations there are; SIZE_MAX where that is too large to count. */

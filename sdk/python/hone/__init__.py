@@ -26,7 +26,7 @@ import time
 
 __version__ = "0.1.0"
 __all__ = [
-    "params", "log", "epochs", "step", "system", "should_stop", "checkpoint", "checkpoint_dir",
+    "params", "log", "epochs", "step", "total", "system", "should_stop", "checkpoint", "checkpoint_dir",
     "checkpoint_asked", "save_checkpoint", "active", "EXIT_AGAIN", "search", "optimize",
 ]
 
@@ -350,8 +350,15 @@ def step(step: int) -> bool:
     return not _look()
 
 
+def total(step: int) -> None:
+    """Say at which step the training ends, so that Hone can tell how long it still takes."""
+    if _writer is not None:
+        _writer.write(f"hone total={int(step)}i {time.time_ns()}\n".encode())
+
+
 def epochs(n: int, start: int = 0) -> Iterator[int]:
     """range(start, n) that ends when the program is asked to stop; log() takes the epoch as step."""
+    total(n - 1)
     for epoch in range(start, n):
         if not step(epoch):
             return

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * progress.c — how far a trial is, and how fast it goes: its samples become windows.
+ *
+ * Progress is the step of the metric that is reported most often; one for all trials of an
+ * experiment, so that their windows mean the same. A program that reports none is judged by what it
+ * uses: CPU time, and bytes read and written.
+ */
+#include "engine/internal.h"
+
+#include <math.h>
+
+#define CHOOSE_COUNT 3    /* samples of a metric before its steps are taken for progress */
+#define FEED_US      5000 /* samples closer than this count as one */
+#define SILENT_S     10.0 /* so long without a step: judged by use */
+#define BYTES_PER_S  1e8  /* what reading and writing weighs against a second of CPU */
+#define USE_STEPS    10   /* a second of it counts as so many steps */
+
+void progress_begin(struct live *live)
+{
+    struct progress *progress = &live->progress;
+
+    *progress = (struct progress){.at_s = NAN, .step = NAN};
+    window_init(&progress->window, NULL);
+}
+
+uint64_t progress_key(const struct run *run, int64_t trial)
+{
+    return (uint64_t)trial | run->progress_kind << 40;
+}
+
+void progress_changed(struct live *live, struct now now)
+{
+    live->progress.holding = false;
+    window_change(&live->progress.window, (double)now.wall_us / 1e6);
+}
+
+static void keep_window(struct progress *progress, const struct window_result *window)
+{
+    if (!window->bound)
+        progress->windows[progress->n_windows++ % PACE_WINDOWS] =
+            (struct pace_window){window->steps, window->seconds};
+}
+
+static void on_window(struct live *live, struct now now)
+{
+    struct window_result window = window_take(&live->progress.window);
+
+    keep_window(&live->progress, &window);
+    tuned_on_window(live, &window, now);
+}
+
+static void feed(struct live *live, double at_s, double step, struct now now)
+{
+    struct progress *progress = &live->progress;
+
+    progress->at_s = at_s;
+    progress->step = step;
+    if (live->tuned && live->tuned->sent_mono_us)
+        return; /* between two configurations: it tells of neither */
+    if (window_sample(&progress->window, at_s, step))
+        on_window(live, now);
+}
+
+static void feed_held(struct live *live, struct now now)
+{
+    struct progress *progress = &live->progress;
+
+    if (!progress->holding)
+        return;
+    progress->holding = false;
+    feed(live, (double)progress->held.time_us / 1e6, (double)progress->held.step, now);
+}
+
+/* ---- which metric ---- */
+
+static int64_t count_of(const struct live *live, const char *metric)
+{
+    vec_foreach (summary, &live->summaries)
+        if (str_eq(summary->metric, metric))
+            return summary->count;
+    return 0;
+}
+
+/* Steps are counted otherwise from now on: what was measured before has another unit. */
+static void choose_metric(struct run *run, const char *metric, struct now now)
+{
+    if (run->progress_metric)
+        run->progress_kind++;
+    free(run->progress_metric);
+    run->progress_metric = xstrdup(metric);
+    run->lengths.len = 0;
+    vec_foreach (live, &run->live) {
+        struct progress *progress = &(*live)->progress;
+        progress->n_windows = 0;
+        progress->step = progress->at_s = NAN;
+        progress_changed(*live, now);
+        if ((*live)->tuned && (*live)->tuned->decide)
+            decide_begin((*live)->tuned->decide, progress_key(run, (*live)->attempt.trial),
+                         (*live)->tuned->now);
+    }
+}
+
+/* The one that is reported most often, and by far more often than what was taken. */
+static void consider_metric(struct live *live, const struct agent_sample *sample, int64_t count,
+                            struct now now)
+{
+    struct run *run = live->run;
+    const char *chosen = run->progress_metric;
+
+    if (sample->step == STEP_NONE || count < CHOOSE_COUNT ||
+        (chosen && str_eq(chosen, sample->metric)))
+        return;
+    if (!chosen || count > 4 * count_of(live, chosen) + 8)
+        choose_metric(run, sample->metric, now);
+}
+
+void progress_sample(struct live *live, const struct agent_sample *sample, int64_t count,
+                     struct now now)
+{
+    struct progress *progress = &live->progress;
+
+    consider_metric(live, sample, count, now);
+    if (!live->run->progress_metric || sample->step == STEP_NONE ||
+        !str_eq(sample->metric, live->run->progress_metric))
+        return;
+    if (live->tuned && live->tuned->by_use) {
+        live->tuned->by_use = false;
+        progress_changed(live, now);
+    }
+    if (progress->holding && sample->time_us - progress->held.time_us >= FEED_US)
+        feed_held(live, now);
+    if (!progress->holding || sample->time_us >= progress->held.time_us)
+        progress->held = *sample;
+    progress->holding = true;
+}
+
+void progress_turn(struct live *live, struct now now)
+{
+    feed_held(live, now);
+}
+
+/* ---- without steps ---- */
+
+static bool silent(const struct live *live, struct now now)
+{
+    return isnan(live->progress.step) && (double)live_elapsed_us(live, now) / 1e6 > SILENT_S;
+}
+
+void progress_use(struct live *live, const struct attempt_use *use, struct now now)
+{
+    struct progress *progress = &live->progress;
+
+    tuned_on_use(live, use, now);
+    if (!live->tuned || !live->tuned->decide)
+        return;
+    if (!live->tuned->by_use && silent(live, now)) {
+        live->tuned->by_use = true;
+        tuned_note(live, now,
+                   "it reports no step: only what is changed from outside is tuned, and "
+                   "judged by its CPU time, reading and writing");
+        progress_changed(live, now);
+    }
+    progress->used += fmax(use->cpu_s, 0) + (use->io_bytes > 0 ? use->io_bytes / BYTES_PER_S : 0);
+    if (live->tuned->by_use && !live->tuned->sent_mono_us &&
+        window_sample(&progress->window, (double)now.wall_us / 1e6, progress->used * USE_STEPS))
+        on_window(live, now);
+}
+
+void progress_timer(struct live *live, struct now now)
+{
+    if (live->tuned && live->tuned->trying && !live->tuned->sent_mono_us && !live->paused &&
+        window_look(&live->progress.window, (double)now.wall_us / 1e6))
+        on_window(live, now);
+}

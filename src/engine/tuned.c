@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tuned.c — at the end of each window: keep the configuration, try another, adopt it, take it back.
+ * The rules are in tune/decide.c; here they are given what they need, and their decisions are told.
+ */
+#include "engine/internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+
+void tuned_note(struct live *live, struct now now, const char *fmt, ...)
+{
+    autorelease(str) struct str json = STR_INIT, text = STR_INIT;
+    struct run *run = live->run;
+    struct json_out out = event_begin(&json, "tune_note", run, run_trial(run, live->attempt.trial));
+    va_list args;
+
+    va_start(args, fmt);
+    str_addv(&text, fmt, args);
+    va_end(args);
+    json_put_text(&out, "text", text.s);
+    json_end_object(&out);
+    engine_event(run, live->attempt.trial, &json, now);
+}
+
+/* ---- what may be chosen from ---- */
+
+/* Is it in the program's hands, not ours? */
+static bool inside(const struct knob *knob)
+{
+    return system_name_of(knob->name) >= SYSTEM_THREADS;
+}
+
+/* Can the knob be moved under this attempt? */
+static bool movable(const struct live *live, const struct knob *knob)
+{
+    const struct tuned *tuned = live->tuned;
+
+    if (knob->restart)
+        return tuned->sdk && tuned->restarts && !tuned->by_use;
+    return !inside(knob) || (tuned->sdk && !tuned->by_use);
+}
+
+static bool reachable(const struct live *live, const double *row)
+{
+    const struct tuning *tuning = live->run->tuning;
+
+    if (!speed_feasible(tuning->speed, row))
+        return false;
+    for (size_t j = 0; j < tuning->n; j++)
+        if (row[j] != live->tuned->now[j] && !movable(live, &tuning->knobs[j]))
+            return false;
+    return true;
+}
+
+static void make_decide(struct live *live)
+{
+    const struct tuning *tuning = live->run->tuning;
+    struct tuned *tuned = live->tuned;
+    autofree(mem) double *rows = xcalloc(tuning->n_list * tuning->n + 1, sizeof(*rows));
+    size_t n = 0;
+
+    for (size_t i = 0; i < tuning->n_list; i++) {
+        const double *row = tuning->list + i * tuning->n;
+        if (reachable(live, row))
+            memcpy(rows + n++ * tuning->n, row, tuning->n * sizeof(*row));
+    }
+    if (tuned->decide)
+        decide_free(tuned->decide);
+    tuned->decide = decide_new(tuning->speed, rows, n, NULL);
+    tuned->n_list = n;
+    decide_begin(tuned->decide, progress_key(live->run, live->attempt.trial), tuned->now);
+}
+
+/* What can be reached has changed: the program answers, or has a checkpoint to go on from. */
+static void see_reach(struct live *live)
+{
+    struct tuned *tuned = live->tuned;
+    bool restarts = tuned->restarts, some = false;
+
+    for (size_t j = 0; j < live->run->tuning->n; j++)
+        some |= live->run->tuning->knobs[j].restart;
+    if (some && !restarts && live->sdk)
+        restarts = launch_new_checkpoint(live) || live->start_step >= 0;
+    if (tuned->decide && tuned->sdk == live->sdk && tuned->restarts == restarts)
+        return;
+    if (tuned->trying)
+        return; /* first it is settled */
+    tuned->sdk = live->sdk;
+    tuned->restarts = restarts;
+    make_decide(live);
+}
+
+/* ---- decisions ---- */
+
+static void put_configuration(struct json_out *out, const struct run *run, const char *key,
+                              const double *configuration)
+{
+    autofree(mem) double *point = xcalloc(run->tuning->n, sizeof(*point));
+
+    tuning_point(run, configuration, point);
+    json_key(out, key);
+    space_json(&run->tuning->space, point, out);
+}
+
+static void put_numbers(struct json_out *out, const struct decision *decision)
+{
+    struct belief_ln predicted = decision->predicted;
+
+    json_put_known(out, "predicted", expm1(predicted.mean));
+    json_put_known(out, "predicted_low", expm1(predicted.mean - 2 * predicted.deviation));
+    json_put_known(out, "predicted_high", expm1(predicted.mean + 2 * predicted.deviation));
+    json_put_known(out, "measured", expm1(decision->measured));
+    json_put_known(out, "cost_s", decision->cost_s);
+    json_put_known(out, "saving_s", decision->saving_s);
+    json_put_known(out, "remaining_s", decision->remaining_s);
+}
+
+static void announce(struct live *live, const struct decision *decision, enum change_kind kind,
+                     struct now now)
+{
+    autorelease(str) struct str json = STR_INIT, words = STR_INIT;
+    struct run *run = live->run;
+    const struct trial *trial = run_trial(run, live->attempt.trial);
+    struct json_out out = event_begin(&json, "tuned", run, trial);
+
+    decision_format(decision, run->tuning->knobs, run->tuning->n, &words);
+    json_put_text(&out, "advice", advice_name(decision->advice));
+    json_put_text(&out, "kind",
+                  kind == CHANGE_RESTART ? "restart"
+                  : kind == CHANGE_LIVE  ? "live"
+                                         : "none");
+    put_configuration(&out, run, "from", decision->from);
+    put_configuration(&out, run, "to", decision->to);
+    json_put_text(&out, "why", decision->why);
+    put_numbers(&out, decision);
+    json_put_int(&out, "generation", live->attempt.generation + (kind != CHANGE_NONE));
+    json_put_known(&out, "step", live->progress.step);
+    json_put_text(&out, "words", words.s);
+    json_end_object(&out);
+    engine_event(run, trial->number, &json, now);
+}
+
+static void act(struct live *live, const struct decision *decision, struct now now)
+{
+    const struct tuning *tuning = live->run->tuning;
+    enum change_kind kind = knobs_change(tuning->knobs, tuning->n, decision->from, decision->to);
+
+    live->tuned->trying = decision->advice == ADVICE_TRY;
+    if (decision->advice == ADVICE_KEEP)
+        return;
+    announce(live, decision, kind, now);
+    if (kind != CHANGE_NONE)
+        configure(live, decision->to, kind, now);
+}
+
+static struct decide_input input_of(const struct live *live, struct now now)
+{
+    const struct tuned *tuned = live->tuned;
+    double now_s = (double)now.wall_us / 1e6;
+
+    return (struct decide_input){
+        .now_s = now_s,
+        .remaining_s = live_left_s(live, now),
+        .remaining_at_s = now_s,
+        .load = tuned->load,
+        .idle = tuned->idle,
+        .ln_seconds = NAN,
+        .variance = NAN,
+    };
+}
+
+/* With the trials that run, or when it is to end, or stands still, nothing is changed. */
+static bool settled(const struct live *live)
+{
+    return live->asked != REASON_NONE || live->run->closing || live->paused ||
+           run_trial(live->run, live->attempt.trial)->state != TRIAL_RUNNING;
+}
+
+void tuned_on_window(struct live *live, const struct window_result *window, struct now now)
+{
+    struct tuned *tuned = live->tuned;
+    struct decision decision;
+
+    if (!tuned || settled(live))
+        return;
+    configure_cost(live, window, now);
+    if (!live->run->tuning->speed)
+        return;
+    size_t place = tuning_find(live->run->tuning, tuned->now);
+    if (place != SIZE_MAX && !window->bound)
+        live->run->tuning->measured[place] = true;
+    see_reach(live);
+    if (tuned->n_list < 2 && !tuned->trying)
+        return;
+    struct decide_input input = input_of(live, now);
+    input.ln_seconds = window->ln_seconds;
+    input.variance = window->error * window->error;
+    input.cut = window->cut;
+    decide_on_window(tuned->decide, &input, &decision);
+    act(live, &decision, now);
+    window_bar(&live->progress.window, decide_bar(tuned->decide, tuned->load));
+}
+
+void tuned_on_use(struct live *live, const struct attempt_use *use, struct now now)
+{
+    struct tuned *tuned = live->tuned;
+
+    if (!tuned || !live->run->tuning->speed || !(use->seconds > 0))
+        return;
+    double used = use->cpu_s / use->seconds;
+    if (use->machine_busy_cpus >= 0 && used >= 0) {
+        tuned->load = live->run->tuning->load = fmax(0, use->machine_busy_cpus - used);
+        tuned->idle = fmax(0, use->machine_cpus - use->machine_busy_cpus);
+    }
+    if (!tuned->decide && !settled(live))
+        see_reach(live);
+    (void)now;
+}
+
+/* ---- failures ---- */
+
+static bool program_failed(const struct ending *ending)
+{
+    return ending->reason == REASON_EXIT || ending->reason == REASON_SIGNAL ||
+           ending->reason == REASON_OOM;
+}
+
+bool tuned_to_blame(struct live *live, const struct ending *ending, struct now now)
+{
+    struct run *run = live->run;
+    struct tuned *tuned = live->tuned;
+    const struct tuning *tuning = run->tuning;
+    struct decision decision;
+
+    if (!tuned || !tuning->speed || live->asked != REASON_NONE || !program_failed(ending))
+        return false;
+    bool plain = knobs_change(tuning->knobs, tuning->n, tuned->now, tuning->start) == CHANGE_NONE;
+    size_t place = tuning_find(tuning, tuned->now);
+    if (plain || place == SIZE_MAX || (!tuned->trying && tuning->measured[place]))
+        return false;
+    if (!tuned->decide)
+        make_decide(live);
+    struct decide_input input = input_of(live, now);
+    decide_on_failure(tuned->decide, &input, &decision);
+    speed_infeasible(tuning->speed, tuned->now);
+    const double *to = decision.advice == ADVICE_REVERT ? decision.to : tuning->start;
+    autorelease(str) struct str bad = STR_INIT, good = STR_INIT;
+    tuning_json(run, tuned->now, &bad);
+    tuning_json(run, to, &good);
+    tuned_note(live, now, "it failed under %s, which is not tried again; it goes on with %s", bad.s,
+               good.s);
+    tuning_pend(run, live->attempt.trial, to, CHANGE_NONE, &live->progress);
+    return true;
+}

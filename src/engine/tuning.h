@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tuning.h — the machine under running trials: what the files of engine/ that tune it share.
+ *
+ *     samples ─► progress.c ─► windows ─► tuned.c ─► decide ─► configure.c ─► agent
+ *     use ─────────┘                        │                      │ answer, cost of the change
+ *                                      speed model ◄───────────────┘
+ *
+ * tuning.c  of an experiment: its knobs, their configurations, with which one an attempt begins
+ * left.c    how long a trial still runs
+ *
+ * A configuration is one double a system parameter, in units of tune/knob.h: for a list of whole
+ * numbers the number itself, for other lists the index. spec.system has it as a point.
+ */
+#ifndef HONE_ENGINE_TUNING_H
+#define HONE_ENGINE_TUNING_H
+
+#include "agent/agent.h"
+#include "base/map.h"
+#include "tune/decide.h"
+#include "tune/remaining.h"
+#include "tune/window.h"
+
+struct run;
+struct live;
+struct trial;
+struct now;
+
+/* Windows of a trial that are kept to tell its pace. */
+#define PACE_WINDOWS 8
+
+/* How far a trial is: kept for every attempt. */
+struct progress {
+    struct window window;
+    struct agent_sample held; /* newest sample of the progress metric; fed when time has passed */
+    bool holding;
+    double at_s, step; /* the newest fed; NaN: none */
+    double total;      /* steps that the program said it will make; 0: it did not */
+    struct pace_window windows[PACE_WINDOWS]; /* a ring */
+    size_t n_windows;
+    double used; /* CPU seconds and the like, where no step is reported */
+};
+
+/* The configuration of a running attempt. */
+struct tuned {
+    double *now;           /* (n) in force, or being put in place */
+    struct decide *decide; /* NULL: nothing is to be decided */
+    size_t n_list;         /* configurations that it may choose from */
+    bool sdk, restarts;    /* as they were when that list was made */
+    int64_t sent_mono_us;  /* sent and not answered; 0: it is in place */
+    size_t resends;
+    bool by_use;       /* no step is reported: judged by CPU time */
+    bool trying;       /* what runs is on trial */
+    double load, idle; /* cores */
+    /* the last change, until the window after it is complete */
+    enum change_kind change;
+    double changed_s, changed_step;
+    struct cpus cpus; /* that it is pinned to; empty: not pinned */
+};
+
+/* With which configuration the next attempt of a trial begins. */
+struct pending {
+    double *configuration;
+    enum change_kind kind; /* RESTART: its cost is to be measured */
+    double since_s, step;
+};
+
+/* What is tuned in an experiment. */
+struct tuning {
+    struct space space; /* spec.system, or under TUNE_JOINT the last of spec.space; borrowed */
+    size_t n;
+    struct knob *knobs;
+    double *start; /* (n) */
+    double *list;  /* (n_list, n) all configurations that make sense */
+    size_t n_list;
+    bool *measured;      /* (n_list) by some trial */
+    double load;         /* cores taken by others, as some trial saw it last */
+    struct speed *speed; /* NULL: they stay as they start */
+    struct map pending;  /* trial → struct pending */
+    double *values;      /* of the knobs, one after the other … */
+    double *points;      /* … the same in units of spec.system */
+    char **labels;       /* … and for people */
+    size_t n_values;
+};
+
+/* ---- tuning.c ---- */
+/* What spec.system asks for; run->tuning stays NULL where there is nothing. */
+int tuning_open(struct run *run, struct err *err);
+void tuning_close(struct run *run);
+/* The configuration as a point of spec.system (n), and back. */
+void tuning_point(const struct run *run, const double *configuration, double *ret_point);
+bool tuning_from_json(const struct run *run, const char *json, double *ret_configuration);
+void tuning_json(const struct run *run, const double *configuration, struct str *to);
+/* Value of a system parameter by its name; NaN: there is none. */
+double tuning_value(const struct run *run, const double *configuration, enum system_name name);
+/* Its place in the list; SIZE_MAX: it is not there. */
+size_t tuning_find(const struct tuning *tuning, const double *configuration);
+/* Begin an attempt: with what is pending for its trial, what it had before, or the best known. */
+void tuning_begin(struct live *live, struct now now);
+/* Of one that an earlier engine started. */
+void tuning_adopt(struct live *live, struct now now);
+void tuned_free(struct tuned *tuned);
+/* The trial's next attempt begins with this one. */
+void tuning_pend(struct run *run, int64_t trial, const double *configuration, enum change_kind kind,
+                 const struct progress *progress);
+
+/* ---- progress.c ---- */
+void progress_begin(struct live *live);
+/* A sample came: it may be of the metric whose steps are progress; `count`: how many of it. */
+void progress_sample(struct live *live, const struct agent_sample *sample, int64_t count,
+                     struct now now);
+/* All samples of this turn have been seen. */
+void progress_turn(struct live *live, struct now now);
+void progress_use(struct live *live, const struct attempt_use *use, struct now now);
+/* Time passes without samples. */
+void progress_timer(struct live *live, struct now now);
+/* What it went through is void: it was changed, paused, or goes on. */
+void progress_changed(struct live *live, struct now now);
+/* The key of its trial in the speed model: another one when progress is counted otherwise. */
+uint64_t progress_key(const struct run *run, int64_t trial);
+
+/* ---- tuned.c ---- */
+void tuned_on_window(struct live *live, const struct window_result *window, struct now now);
+void tuned_on_use(struct live *live, const struct attempt_use *use, struct now now);
+/* It has failed: is what was tried to blame? Then the trial goes on with another configuration. */
+bool tuned_to_blame(struct live *live, const struct ending *ending, struct now now);
+/* Say a sentence about the tuning of a trial. */
+void tuned_note(struct live *live, struct now now, const char *fmt, ...) PRINTF(3, 4);
+
+/* ---- configure.c ---- */
+/* Put it in place. RESTART: it is asked to save itself, and starts again. */
+void configure(struct live *live, const double *configuration, enum change_kind kind,
+               struct now now);
+/* Tell the agent of the configuration (again). */
+void configure_send(struct live *live);
+void configure_started(struct live *live, struct now now);
+void configure_timer(struct live *live, struct now now);
+int64_t configure_wake_us(const struct live *live);
+void on_system(struct live *live, const struct agent_event *event, struct now now);
+/* A window is complete: what the change before it has cost. */
+void configure_cost(struct live *live, const struct window_result *window, struct now now);
+
+/* ---- left.c ---- */
+/* Seconds until it ends, and how sure that is. False: nothing is known. `*ret_target`: it is the
+ * time to objective.target. */
+bool live_left(const struct live *live, struct now now, struct remaining *ret, bool *ret_target);
+/* The same for decisions: always a number, at most what limits leave. */
+double live_left_s(const struct live *live, struct now now);
+
+#endif

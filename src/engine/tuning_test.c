@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tuning_test.c — the machine under running trials, with a scripted agent: programs whose steps
+ * take as long as the configuration in force says.
+ */
+#include "engine/scripted.h"
+
+#define LONG_SPEC(system, more)                                                                    \
+    "{\"name\":\"t\",\"command\":\"true\",\"code\":\"none\",\"params\":{\"x\":[1,2,3,4]},"         \
+    "\"search\":{\"algorithm\":\"grid\",\"parallel\":1,\"trials\":4},\"system\":{" system "}" more \
+    "}"
+
+/* A program: a step takes seconds(configuration). */
+typedef double seconds_fn(const json_t *system);
+struct program {
+    int64_t attempt, step;
+    double left_s; /* to the end of the step */
+    seconds_fn *seconds;
+    bool answers;
+};
+
+static double by_threads(const json_t *system)
+{
+    return json_get_int(system, "threads", 0) == 1 ? 0.02 : 0.05;
+}
+
+static double by_cpus(const json_t *system)
+{
+    return 0.08 / (double)json_get_int(system, "cpus", 1);
+}
+
+static const struct sent *last_sent(enum agent_command_kind kind, int64_t attempt)
+{
+    const struct sent *found = NULL;
+    vec_foreach (sent, &t.sent)
+        if (sent->kind == kind && sent->attempt == attempt)
+            found = sent;
+    return found;
+}
+
+static const json_t *system_in(const char *control)
+{
+    static json_t *kept;
+    struct err err = ERR_INIT;
+    if (kept)
+        json_decref(kept);
+    kept = NULL;
+    assert_non_null(control);
+    assert_ok(json_parse(control, strlen(control), &kept, &err), &err);
+    return json_object_get(kept, "system");
+}
+
+/* The agent puts in place what it is told, and says so. */
+static void obey(const struct program *program)
+{
+    const struct sent *sent = last_sent(COMMAND_SYSTEM, program->attempt);
+
+    if (!sent || !program->answers)
+        return;
+    struct agent_event event = {.kind = EVENT_SYSTEM,
+                                .attempt = program->attempt,
+                                .time_us = now().wall_us,
+                                .generation = sent->generation};
+    engine_on_event(t.engine, &event, now());
+    turn();
+}
+
+static struct program launch(int64_t attempt, seconds_fn *seconds, bool sdk)
+{
+    struct program program = {attempt, 0, 0, seconds, true};
+
+    started(attempt);
+    if (sdk)
+        report_metric(attempt, METRIC_GENERATION, 0, 2);
+    return program;
+}
+
+/* What the attempt's row says. */
+static char row_system[200];
+static int keep_system(const struct attempt *attempt, void *arg)
+{
+    if (attempt->id == *(int64_t *)arg)
+        snprintf(row_system, sizeof(row_system), "%s", attempt->system ? attempt->system : "");
+    return 0;
+}
+
+static const char *system_of(int64_t attempt)
+{
+    row_system[0] = 0;
+    assert_ok(store_attempts(t.store, 0, 0, false, keep_system, &attempt, &t.err), &t.err);
+    return row_system;
+}
+
+static void train(struct program *program, double seconds)
+{
+    struct err err = ERR_INIT;
+
+    for (double passed = 0; passed < seconds; passed += 0.01) {
+        t.now_us += 10000;
+        obey(program);
+        autofree(json) json_t *system = NULL;
+        const char *text = system_of(program->attempt);
+        assert_ok(json_parse(text, strlen(text), &system, &err), &err);
+        program->left_s -= 0.01;
+        if (program->left_s > 1e-9)
+            continue;
+        program->step++;
+        report_metric(program->attempt, "loss", program->step, 1.0 / (double)program->step);
+        program->left_s += program->seconds(system);
+    }
+}
+
+static size_t count_events(const char *part)
+{
+    size_t n = 0;
+    vec_foreach (event, &t.events)
+        n += strstr(*event, part) != NULL;
+    return n;
+}
+
+TEST(a_trial_begins_with_the_first_value_and_is_told_of_it)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    assert_string_equal(system_of(1), "{\"threads\":2}");
+    assert_string_equal(last_sent(COMMAND_START, 1)->environment, "2");
+    tear_down();
+}
+
+TEST(threads_are_changed_in_place_and_the_next_trial_begins_with_what_was_found)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    struct program program = launch(1, by_threads, true);
+    train(&program, 30);
+    assert_string_equal(system_of(1), "{\"threads\":1}");
+    assert_int_equal(count_events("\"advice\":\"adopt\""), 1);
+    assert_int_equal(count_events("\"event\":\"changed\""), 1);
+    assert_true(count_events("threads 2 → 1: predicted") >= 1);
+    ended(1, REASON_NONE, 0);
+    assert_string_equal(system_of(2), "{\"threads\":1}");
+    assert_string_equal(last_sent(COMMAND_START, 2)->environment, "1");
+    tear_down();
+}
+
+TEST(threads_of_a_program_that_does_not_listen_stay_as_they_are)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    struct program program = launch(1, by_threads, false);
+    train(&program, 20);
+    assert_string_equal(system_of(1), "{\"threads\":2}");
+    assert_int_equal(count(COMMAND_SYSTEM), 0);
+    tear_down();
+}
+
+TEST(cpus_are_changed_from_outside)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"cpus\":{\"min\":1,\"max\":4,\"start\":1}", ""));
+    struct program program = launch(1, by_cpus, false);
+    assert_int_equal(last_sent(COMMAND_SYSTEM, 1)->cpus, 1);
+    train(&program, 60);
+    assert_string_equal(system_of(1), "{\"cpus\":4}");
+    assert_int_equal(last_sent(COMMAND_SYSTEM, 1)->cpus, 4);
+    tear_down();
+}
+
+TEST(under_hyper_and_off_nothing_is_changed)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"threads\":[2,1]", ",\"tune\":\"hyper\""));
+    struct program program = launch(1, by_threads, true);
+    train(&program, 10);
+    assert_string_equal(system_of(1), "{\"threads\":2}");
+    assert_int_equal(count(COMMAND_SYSTEM), 0);
+    tear_down();
+    set_up(4, 0);
+    submit(LONG_SPEC("\"threads\":[2,1]", ",\"tune\":\"off\""));
+    assert_string_equal(system_of(1), "");
+    assert_string_equal(last_sent(COMMAND_START, 1)->environment, "1");
+    tear_down();
+    set_up(4, 0);
+    submit(LONG_SPEC("\"threads\":[2,1]", ",\"tune\":\"off-raw\""));
+    assert_null(last_sent(COMMAND_START, 1)->environment);
+    tear_down();
+}
+
+TEST(under_joint_the_search_chooses)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"threads\":[2,1]", ",\"tune\":\"joint\""));
+    char first[64];
+    snprintf(first, sizeof(first), "%s", system_of(1));
+    ended(1, REASON_NONE, 0);
+    ended(2, REASON_NONE, 0);
+    bool both = false;
+    for (int64_t attempt = 2; attempt <= 3; attempt++)
+        both |= strcmp(first, system_of(attempt)) != 0;
+    assert_true(both);
+    tear_down();
+}
+
+TEST(a_configuration_that_makes_it_fail_is_not_tried_again_and_the_trial_goes_on)
+{
+    set_up(4, 0);
+    int64_t id = submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    struct program program = launch(1, by_threads, true);
+    for (int i = 0; i < 3000 && str_eq(system_of(1), "{\"threads\":2}"); i++)
+        train(&program, 0.01);
+    assert_string_equal(system_of(1), "{\"threads\":1}");
+    ended(1, REASON_OOM, -1);
+    assert_int_equal(trial(id, 1)->retries, 0);
+    assert_int_equal(trial(id, 1)->state, TRIAL_RUNNING);
+    assert_string_equal(system_of(2), "{\"threads\":2}");
+    struct program again = launch(2, by_threads, true);
+    train(&again, 20);
+    assert_string_equal(system_of(2), "{\"threads\":2}");
+    assert_int_equal(count_events("is not tried again"), 1);
+    ended(2, REASON_EXIT, 1); /* its own fault */
+    assert_int_equal(trial(id, 1)->state, TRIAL_FAILED);
+    tear_down();
+}
+
+TEST(what_the_machine_refuses_is_said_and_taken_back)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"cpus\":[2,1,4]", ""));
+    struct program program = launch(1, by_cpus, false);
+    program.answers = false;
+    for (int i = 0; i < 2000; i++) {
+        const struct sent *sent = last_sent(COMMAND_SYSTEM, 1);
+        struct agent_event event = {.kind = EVENT_SYSTEM,
+                                    .attempt = 1,
+                                    .time_us = now().wall_us,
+                                    .generation = sent->generation,
+                                    .error = sent->cpus == 2 ? 0 : -EBUSY,
+                                    .text = sent->cpus == 2 ? NULL : "its 2 threads spin"};
+        engine_on_event(t.engine, &event, now());
+        turn();
+        train(&program, 0.01);
+    }
+    assert_string_equal(system_of(1), "{\"cpus\":2}");
+    assert_true(count_events("its 2 threads spin") >= 1);
+    assert_true(count_events("its 2 threads spin") <= 2);
+    tear_down();
+}
+
+TEST(a_command_without_an_answer_is_said_again_and_then_taken_as_done)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"cpus\":[2,1]", ""));
+    started(1);
+    assert_int_equal(count(COMMAND_SYSTEM), 1);
+    for (int i = 0; i < 10; i++) {
+        t.now_us += 6 * US_PER_S;
+        turn();
+    }
+    assert_int_equal(count(COMMAND_SYSTEM), 4);
+    tear_down();
+}
+
+TEST(the_next_engine_puts_in_place_what_the_last_one_had_decided)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"threads\":[2,1],\"cpus\":[2,4]", ""));
+    struct program program = launch(1, by_threads, true);
+    train(&program, 30);
+    char before[200];
+    snprintf(before, sizeof(before), "%s", system_of(1));
+    assert_non_null(strstr(before, "\"threads\":1"));
+    take_over();
+    started(1);
+    assert_string_equal(system_of(1), before);
+    const json_t *system = system_in(last_sent(COMMAND_SYSTEM, 1)->control);
+    assert_int_equal(json_get_int(system, "threads", 0), 1);
+    tear_down();
+}
+
+TEST(a_program_that_reports_no_step_is_judged_by_its_cpu_time)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"cpus\":[1,2],\"threads\":[1,2]", ""));
+    started(1);
+    for (int second = 0; second < 60; second++) {
+        t.now_us += US_PER_S;
+        const struct sent *sent = last_sent(COMMAND_SYSTEM, 1);
+        struct agent_event answer = {.kind = EVENT_SYSTEM,
+                                     .attempt = 1,
+                                     .time_us = now().wall_us,
+                                     .generation = sent->generation};
+        engine_on_event(t.engine, &answer, now());
+        struct agent_event use = {.kind = EVENT_USE,
+                                  .attempt = 1,
+                                  .time_us = now().wall_us,
+                                  .use = {.seconds = 1,
+                                          .cpu_s = (double)sent->cpus,
+                                          .machine_cpus = 4,
+                                          .machine_busy_cpus = (double)sent->cpus}};
+        engine_on_event(t.engine, &use, now());
+        turn();
+    }
+    assert_int_equal(count_events("it reports no step"), 1);
+    assert_string_equal(system_of(1), "{\"cpus\":2,\"threads\":1}");
+    tear_down();
+}
+
+TEST(the_time_that_is_left_follows_from_the_steps_of_completed_trials)
+{
+    set_up(4, 0);
+    int64_t id = submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    struct program program = launch(1, by_threads, false);
+    train(&program, 10);
+    ended(1, REASON_NONE, 0);
+    struct program second = launch(2, by_threads, false);
+    train(&second, 5);
+    autorelease(str) struct str text = STR_INIT;
+    assert_ok(engine_live(t.engine, id, now(), &text), &t.err);
+    autofree(json) json_t *json = NULL;
+    assert_ok(json_parse(text.s, text.len, &json, &t.err), &t.err);
+    const json_t *active = json_array_get(json_object_get(json, "active"), 0);
+    double left = json_get_double(active, "remaining_s", NAN);
+    assert_true(left > 4 && left < 6);
+    assert_true(json_get_double(active, "remaining_low_s", NAN) <= left);
+    assert_string_equal(json_get_text(active, "system", ""), "threads=2");
+    tear_down();
+}
+
+TEST_MAIN
