@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * change.c — tags, notes, stars, removal: one table of requests.
+ * change.c — tags, notes, stars, removal, knowledge: one table of requests.
  */
 #include "api/change.h"
 #include "api/wire.h"
 #include "base/fs.h"
 #include "engine/runtime.h"
 #include "store/object.h"
+#include "tune/workload.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -70,6 +71,53 @@ static int change_gc_objects(const struct change *change, struct err *err)
     return 0;
 }
 
+static int put_workload(const json_t *value, struct txn *txn, struct err *err)
+{
+    autorelease(workload) struct workload workload;
+    autorelease(str) struct str text = STR_INIT, json = STR_INIT;
+    struct json_out out = JSON_OUT(&text);
+
+    json_value(&out, value);
+    int r = workload_decode(text.s, text.len, &workload, err);
+    if (r < 0)
+        return r;
+    workload_encode(&workload, &json);
+    txn_put_workload(txn, &(struct workload_row){
+                              .identity = workload.identity,
+                              .name = workload.name,
+                              .machine = workload.machine,
+                              .updated_us = workload.updated_us,
+                              .cluster = workload.cluster,
+                              .json = json.s,
+                          });
+    return 0;
+}
+
+static int change_knowledge(const struct change *change, struct err *err)
+{
+    const json_t *put = json_object_get(change->request, "put");
+    const json_t *removed = json_object_get(change->request, "remove"), *value;
+    const char *identity;
+    size_t i;
+    int r = 0;
+
+    for (i = 0; r >= 0 && i < json_array_size(put); i++)
+        r = put_workload(json_array_get(put, i), change->txn, err);
+    if (r < 0)
+        return r;
+    json_array_foreach(removed, i, value)
+    {
+        if (json_is_string(value))
+            txn_remove_workload(change->txn, json_string_value(value));
+    }
+    json_object_foreach(json_object_get(change->request, "clusters"), identity, value)
+    {
+        if (json_is_integer(value))
+            txn_cluster_workload(change->txn, identity, json_integer_value(value));
+    }
+    return 0;
+}
+
 static const struct {
     const char *name;
     int (*rows)(const struct change *change, struct err *err);
@@ -80,6 +128,7 @@ static const struct {
     {"star", change_star, true},
     {"rm", change_rm, true},
     {"gc_objects", change_gc_objects, false},
+    {"knowledge", change_knowledge, false},
 };
 
 int change_rows(const json_t *request, bool (*running)(int64_t, void *), void *arg, struct txn *txn,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * change.h — changes to what is recorded: tags, notes, stars, removal. The same code runs in the
- * engine (route) and in a command that found no engine.
+ * change.h — changes to what is recorded: tags, notes, stars, removal, knowledge. The same code
+ * runs in the engine (route) and in a command that found no engine.
  */
 #ifndef HONE_CHANGE_H
 #define HONE_CHANGE_H
@@ -16,6 +16,8 @@
  *   {"do":"star","experiment":3,"trial":0,"star":true}
  *   {"do":"rm","experiment":3,"trial":0}          with the files of its attempts
  *   {"do":"gc_objects","sha256":["…"]}            with the files of these objects
+ *   {"do":"knowledge","put":[{…}],"remove":["identity"],"clusters":{"identity":2}}
+ *                                                 workloads as in tune/workload.h; all optional
  * On success *ret is the reply object (json_decref). */
 int home_change(const char *home, const char *request, json_t **ret, struct err *err);
 

@@ -12,6 +12,7 @@
 #include "tune/workload.h"
 
 #define CLUSTERS_MOST      8
+#define CLUSTER_SEED       1    /* whoever fits the workloads of a home anew */
 #define CLUSTER_SILHOUETTE 0.25 /* below that there are no borders (Kaufman, Rousseeuw 1990) */
 
 struct clusters {
