@@ -2,32 +2,29 @@
 /*
  * run.c — hone run: read a spec, submit it, stay until it ends.
  */
+#include "cli/run.h"
 #include "cli/detach.h"
 #include "cli/follow.h"
-#include "cli/overrides.h"
 #include "cli/prepare.h"
 #include "cli/program.h"
 
 #include <errno.h>
 
 static const struct cmd_option options[] = {
-    OVERRIDE_OPTIONS,
-    {"detach", 'd', NULL, "start it in the background and return"},
+    RUN_OPTIONS,
     {NULL, 0, NULL, NULL},
 };
 
 /* Wrong specs are wrong usage; everything else that fails is a failure. */
-static int read_spec(struct cmd_call *call, struct spec *spec)
+static int read_spec(struct cmd_call *call, const struct spec_overrides *overrides,
+                     struct spec *spec)
 {
     autorelease(err) struct err err = ERR_INIT;
     autorelease(str) struct str notes = STR_INIT;
-    struct spec_overrides overrides;
 
     if (call->n_args && program_refuse(call->cmd, call->args[0], &err) < 0)
         return cmd_fail(call, CMD_USAGE, &err);
-    overrides_read(call, &overrides);
-    int r = spec_load(call->n_args ? call->args[0] : NULL, &overrides, spec, &notes, &err);
-    spec_overrides_release(&overrides);
+    int r = spec_load(call->n_args ? call->args[0] : NULL, overrides, spec, &notes, &err);
     if (r >= 0)
         r = program_check(spec, &err);
     if (notes.len)
@@ -80,15 +77,33 @@ static int run_prepared(struct cmd_call *call, struct spec *spec)
     return code;
 }
 
-static int run(struct cmd_call *call)
+int run_spec(struct cmd_call *call, const struct spec_overrides *overrides)
 {
     autorelease(spec) struct spec spec;
 
     spec_init(&spec);
+    int code = read_spec(call, overrides, &spec);
+    return code ? code : run_prepared(call, &spec);
+}
+
+int run_refuse_nothing(struct cmd_call *call)
+{
     if (call->n_args == 0 && call->n_rest == 0)
         return cmd_usage(call, "name a spec file, or give the program after --");
-    int code = read_spec(call, &spec);
-    return code ? code : run_prepared(call, &spec);
+    return 0;
+}
+
+static int run(struct cmd_call *call)
+{
+    struct spec_overrides overrides;
+    int code = run_refuse_nothing(call);
+
+    if (code)
+        return code;
+    overrides_read(call, &overrides);
+    code = run_spec(call, &overrides);
+    spec_overrides_release(&overrides);
+    return code;
 }
 
 const struct cmd cmd_run = {
