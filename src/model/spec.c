@@ -4,11 +4,12 @@
  */
 #include "model/spec.h"
 
+#include <assert.h>
 #include <math.h>
 
 void spec_init(struct spec *spec)
 {
-    *spec = (struct spec){.objective = {.target = NAN}, .stop = {.chance = NAN}};
+    *spec = (struct spec){.objective = {.target = NAN, .average = 1}, .stop = {.chance = NAN}};
 }
 
 enum system_name system_name_of(const char *name)
@@ -24,6 +25,20 @@ enum system_name system_name_of(const char *name)
         if (str_eq(names[i], name))
             return (enum system_name)i;
     return SYSTEM_OTHER;
+}
+
+const struct param *spec_system_params(const struct spec *spec, size_t *ret_n)
+{
+    assert(spec->joint_n <= spec->space.n);
+    *ret_n = spec->joint_n ? spec->joint_n : spec->system.n;
+    return spec->joint_n ? spec->space.params + (spec->space.n - spec->joint_n)
+                         : spec->system.params;
+}
+
+bool spec_has_system(const struct spec *spec)
+{
+    bool off = spec->tune == TUNE_OFF || spec->tune == TUNE_OFF_RAW;
+    return !off && (spec->system.n > 0 || spec->joint_n > 0);
 }
 
 bool system_needs_restart(const char *name)

@@ -16,7 +16,8 @@ enum workdir { WORKDIR_SPEC, WORKDIR_TRIAL };
 struct objective {
     char *metric; /* NULL: no objective, trials only run */
     enum goal goal;
-    double target; /* NaN: none */
+    double target;   /* NaN: none */
+    int64_t average; /* it is compared with the mean of this many last values */
 };
 
 /* A metric that must stay within a bound: latency_ms <= 20. Its last value counts. */
@@ -56,6 +57,7 @@ enum tune_mode {
 struct system_setting {
     double start; /* natural units, as in a point; NaN: the trial's cpus, or the nearest to it */
     bool restart; /* the program starts again from its checkpoint; else in place */
+    bool is_auto; /* from 1 to the machine's cpus, once spec_system_resolve() knows them */
 };
 
 struct text_pair {
@@ -110,7 +112,8 @@ struct spec {
 
     enum tune_mode tune;
     /* What may be changed about the machine under a trial. A configuration is a point of this
-     * space. Under TUNE_JOINT it is empty, and the last joint_n parameters of `space` are these. */
+     * space. Under TUNE_JOINT it is empty, and the last joint_n parameters of `space` are these.
+     * Under TUNE_OFF and TUNE_OFF_RAW it is what was written, and not to be used. */
     struct space system;
     struct system_setting *settings; /* system.n, or joint_n */
     size_t joint_n;
@@ -126,7 +129,7 @@ struct spec {
     int64_t keep_trials_us; /* 0: for ever */
 };
 
-void spec_init(struct spec *spec); /* zero; NaN target and chance */
+void spec_init(struct spec *spec); /* zero; NaN target and chance, average 1 */
 void spec_release(struct spec *spec);
 /* a better than b under the goal; NaN is worse than everything. */
 bool objective_better(const struct objective *objective, double a, double b);
@@ -144,6 +147,10 @@ enum system_name {
     SYSTEM_OTHER,   /* the program's own: workers, ps, … */
 };
 enum system_name system_name_of(const char *name);
+/* The system parameters, beside spec->settings, wherever they stand. */
+const struct param *spec_system_params(const struct spec *spec, size_t *ret_n);
+/* Are there some that count? */
+bool spec_has_system(const struct spec *spec);
 /* Can it only be changed by starting again? interop, ps and worker. */
 bool system_needs_restart(const char *name);
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command.c — a point of the space to the words and variables a program is started with.
+ * command.c — a point of the space, and a configuration, to the words and variables a program is
+ * started with.
  *
  * In the command, {name} becomes the value of a known parameter and {checkpoint} the newest
  * checkpoint; {{ and }} are literal braces; any other brace stays as it is, so JSON and shell code
  * in a command are safe. An inactive parameter is not passed: the word "{name}" goes away together
  * with an option word before it, and so does a word like --x={name}.
+ *
+ * All that has a name is numbered here: the parameters of the space, those of `system`, then the
+ * checkpoint.
  */
 #include "spec/parse.h"
 #include "spec/reader.h"
@@ -17,9 +21,43 @@
 struct filler {
     const struct spec *spec;
     const double *point;
+    const double *system; /* NULL: there are none */
     const char *checkpoint;
     bool *used; /* parameters that the command names */
 };
+
+static struct filler filler_of(const struct spec *spec, const double *point, const double *system)
+{
+    return (struct filler){
+        .spec = spec, .point = point, .system = spec_has_system(spec) ? system : NULL};
+}
+
+static size_t count(const struct filler *f)
+{
+    return f->spec->space.n + f->spec->system.n;
+}
+
+static const struct param *param_at(const struct filler *f, size_t i)
+{
+    size_t n = f->spec->space.n;
+    return i < n ? &f->spec->space.params[i] : &f->spec->system.params[i - n];
+}
+
+/* NaN: it is not to be passed. */
+static double value_of(const struct filler *f, size_t i)
+{
+    size_t n = f->spec->space.n;
+    return i < n ? f->point[i] : f->system ? f->system[i - n] : NAN;
+}
+
+/* Is it for the program, or only for Hone? */
+static bool is_passed(const struct filler *f, size_t i)
+{
+    bool system = i + f->spec->joint_n >= f->spec->space.n;
+
+    return !isnan(value_of(f, i)) &&
+           (!system || system_name_of(param_at(f, i)->name) == SYSTEM_OTHER);
+}
 
 enum fill { FILL_OK, FILL_INACTIVE /* names an inactive parameter */ };
 
@@ -33,20 +71,24 @@ static ptrdiff_t find_braced(const struct filler *f, const char *p, size_t *ret_
     autofree(mem) char *name = xstrndup(p + 1, (size_t)(end - p - 1));
     *ret_n = (size_t)(end - p) + 1;
     if (str_eq(name, "checkpoint"))
-        return (ptrdiff_t)f->spec->space.n;
-    return space_find(&f->spec->space, name);
+        return (ptrdiff_t)count(f);
+    ptrdiff_t i = space_find(&f->spec->space, name);
+    if (i >= 0)
+        return i;
+    i = space_find(&f->spec->system, name);
+    return i < 0 ? i : i + (ptrdiff_t)f->spec->space.n;
 }
 
 static enum fill fill_braced(const struct filler *f, size_t i, struct str *to)
 {
-    if (i == f->spec->space.n) {
+    if (i == count(f)) {
         str_add(to, f->checkpoint ? f->checkpoint : "");
         return FILL_OK;
     }
     f->used[i] = true;
-    if (isnan(f->point[i]))
+    if (isnan(value_of(f, i)))
         return FILL_INACTIVE;
-    param_text(&f->spec->space.params[i], f->point[i], to);
+    param_text(param_at(f, i), value_of(f, i), to);
     return FILL_OK;
 }
 
@@ -131,27 +173,44 @@ static void add_variable(const struct param *param, double x, struct command_lin
     vec_push(&ret->env, str_take(&entry));
 }
 
-int spec_command_line(const struct spec *spec, const double *point, const char *checkpoint,
-                      struct command_line *ret, struct err *err)
+int spec_command_line(const struct spec *spec, const double *point, const double *system,
+                      const char *checkpoint, struct command_line *ret, struct err *err)
 {
-    autofree(mem) bool *used = xcalloc(spec->space.n, sizeof(*used));
-    struct filler filler = {spec, point, checkpoint, used};
+    struct filler f = filler_of(spec, point, system);
+    autofree(mem) bool *used = xcalloc(count(&f), sizeof(*used));
 
+    f.checkpoint = checkpoint;
+    f.used = used;
     if (spec->command.len == 0)
         return err_set(err, EINVAL, "no program to run");
     for (size_t i = 0; i < spec->command.len; i++)
-        add_command_word(&filler, spec->command.at[i], i == 0, ret);
+        add_command_word(&f, spec->command.at[i], i == 0, ret);
     for (size_t i = 0; i < spec->env.len; i++)
         vec_push(&ret->env, xasprintf("%s=%s", spec->env.at[i].key, spec->env.at[i].value));
-    for (size_t i = 0; i < spec->space.n; i++) {
-        if (used[i] || isnan(point[i]))
+    for (size_t i = 0; i < count(&f); i++) {
+        if (used[i] || !is_passed(&f, i))
             continue;
         if (spec->pass == PASS_ARGS)
-            add_argument(spec, &spec->space.params[i], point[i], ret);
+            add_argument(spec, param_at(&f, i), value_of(&f, i), ret);
         else if (spec->pass == PASS_ENV)
-            add_variable(&spec->space.params[i], point[i], ret);
+            add_variable(param_at(&f, i), value_of(&f, i), ret);
     }
     return 0;
+}
+
+void spec_params_json(const struct spec *spec, const double *point, const double *system,
+                      struct json_out *out)
+{
+    struct filler f = filler_of(spec, point, system);
+
+    json_begin_object(out);
+    for (size_t i = 0; i < count(&f); i++) {
+        if (!is_passed(&f, i))
+            continue;
+        json_key(out, param_at(&f, i)->name);
+        param_json(param_at(&f, i), value_of(&f, i), out);
+    }
+    json_end_object(out);
 }
 
 void command_line_release(struct command_line *line)

@@ -9,7 +9,8 @@
 
 /* The words, then "||", then the variables, of the trial where each parameter has its k-th value;
  * inactive ones settled. */
-static void assert_line(const char *text, size_t k, const char *checkpoint, const char *expected)
+static void assert_line_of(const char *text, size_t k, const double *system, const char *checkpoint,
+                           const char *expected)
 {
     autorelease(str) struct str got = STR_INIT;
     struct command_line line = {0};
@@ -23,7 +24,7 @@ static void assert_line(const char *text, size_t k, const char *checkpoint, cons
         x[i] = param_value_at(&spec.space.params[i],
                               MIN((double)k, param_size(&spec.space.params[i]) - 1));
     space_settle(&spec.space, x);
-    assert_ok(spec_command_line(&spec, x, checkpoint, &line, &err), &err);
+    assert_ok(spec_command_line(&spec, x, system, checkpoint, &line, &err), &err);
     for (size_t i = 0; i < line.argv.len; i++)
         str_addf(&got, "%s%s", i ? "|" : "", line.argv.at[i]);
     for (size_t i = 0; i < line.env.len; i++)
@@ -31,6 +32,11 @@ static void assert_line(const char *text, size_t k, const char *checkpoint, cons
     assert_string_equal(got.s, expected);
     command_line_release(&line);
     spec_release(&spec);
+}
+
+static void assert_line(const char *text, size_t k, const char *checkpoint, const char *expected)
+{
+    assert_line_of(text, k, NULL, checkpoint, expected);
 }
 
 TEST(parameters_are_appended_as_arguments)
@@ -85,6 +91,64 @@ TEST(inactive_parameters_are_not_passed)
     assert_line(joined, 0, NULL, "a|--m=0.9|sgd");
     assert_line(joined, 1, NULL, "a|adam");
     assert_line(script, 1, NULL, "sh|-c|run  adam");
+}
+
+/* ---- system parameters ---- */
+
+static const char levers[] =
+    "params: {lr: 0.5}\nsystem: {threads: [1, 2], io: [mmap, read], cpus: {min: 1, max: 4}}\n";
+static const double levers_x[] = {1, 0, 3};
+
+TEST(only_the_program_s_own_system_parameters_are_appended)
+{
+    autofree(mem) char *args = xasprintf("command: a\n%s", levers);
+    autofree(mem) char *env = xasprintf("command: a\npass: env\n%s", levers);
+
+    assert_line_of(args, 0, levers_x, NULL, "a|--lr=0.5|--io=mmap");
+    assert_line_of(env, 0, levers_x, NULL, "a||HONE_PARAM_LR=0.5|HONE_PARAM_IO=mmap");
+    assert_line_of(args, 0, NULL, NULL, "a|--lr=0.5");
+}
+
+TEST(system_parameters_in_braces_are_replaced)
+{
+    autofree(mem) char *text = xasprintf("command: a -t {threads} --n={cpus} {io}\n%s", levers);
+
+    assert_line_of(text, 0, levers_x, NULL, "a|-t|2|--n=3|mmap|--lr=0.5");
+    assert_line_of(text, 0, NULL, NULL, "a|--lr=0.5");
+}
+
+TEST(without_tuning_no_system_parameter_is_passed)
+{
+    autofree(mem) char *off = xasprintf("command: a -t {threads}\ntune: off\n%s", levers);
+    autofree(mem) char *hyper = xasprintf("command: a -t {threads}\ntune: hyper\n%s", levers);
+
+    assert_line_of(off, 0, levers_x, NULL, "a|--lr=0.5");
+    assert_line_of(hyper, 0, levers_x, NULL, "a|-t|2|--lr=0.5|--io=mmap");
+}
+
+TEST(joint_system_parameters_are_passed_alike)
+{
+    autofree(mem) char *text = xasprintf("command: a {cpus}\ntune: joint\n%s", levers);
+    assert_line(text, 1, NULL, "a|2|--lr=0.5|--io=read");
+}
+
+TEST(the_file_of_parameters_holds_the_program_s_own)
+{
+    static const char *const modes[] = {"pipelined", "joint"};
+
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+        autofree(mem) char *text = xasprintf("command: a\ntune: %s\n%s", modes[i], levers);
+        autorelease(str) struct str json = STR_INIT;
+        struct json_out out = JSON_OUT(&json);
+        struct err err = ERR_INIT;
+        struct spec spec;
+        const double point[] = {0, 1, 0, 3};
+        spec_init(&spec);
+        assert_ok(spec_parse(text, strlen(text), "t", "/w", NULL, &spec, NULL, &err), &err);
+        spec_params_json(&spec, point, levers_x, &out);
+        assert_string_equal(json.s, "{\"lr\":0.5,\"io\":\"mmap\"}");
+        spec_release(&spec);
+    }
 }
 
 TEST_MAIN

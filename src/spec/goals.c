@@ -29,6 +29,7 @@ static int read_metric(struct reader *reader, const struct yaml_node *node)
 static int check_item(struct reader *reader, const struct yaml_node *item, bool several)
 {
     const struct yaml_node *per = yaml_find(item, "per"), *target = yaml_find(item, "target");
+    const struct yaml_node *average = yaml_find(item, "average");
 
     if (item->kind == YAML_LIST || yaml_is_null(item))
         return yaml_err(reader->err, item,
@@ -40,6 +41,9 @@ static int check_item(struct reader *reader, const struct yaml_node *item, bool 
     if (several && target && !yaml_is_null(target))
         return yaml_err(reader->err, target,
                         "'objective.target' goes with one objective; there are several");
+    if (several && average && !yaml_is_null(average))
+        return yaml_err(reader->err, average,
+                        "'objective.average' goes with one objective; there are several");
     return 0;
 }
 
@@ -49,7 +53,7 @@ static int read_item(struct reader *reader, const struct yaml_node *item, bool s
     struct spec *spec = reader->spec;
     int r = check_item(reader, item, several);
 
-    spec->objective = (struct objective){.target = NAN};
+    spec->objective = (struct objective){.target = NAN, .average = 1};
     if (r == 0)
         r = item->kind == YAML_MAP ? read_keys(reader, "objective.", item)
                                    : read_metric(reader, item);

@@ -44,13 +44,14 @@ static void assert_trial(size_t k, const char *expected)
 {
     autorelease(str) struct str text = STR_INIT;
     struct command_line line = {0};
-    double x[16];
+    double x[16], system[16];
 
+    spec_system_start(&spec, 1, system);
     for (size_t i = 0; i < spec.space.n; i++) {
         double n = param_size(&spec.space.params[i]);
         x[i] = param_value_at(&spec.space.params[i], MIN((double)k, n - 1));
     }
-    assert_ok(spec_command_line(&spec, x, NULL, &line, &err), &err);
+    assert_ok(spec_command_line(&spec, x, system, NULL, &line, &err), &err);
     for (size_t i = 0; i < line.argv.len; i++)
         str_addf(&text, "%s%s", i ? "|" : "", line.argv.at[i]);
     command_line_release(&line);
@@ -158,7 +159,7 @@ TEST(pipetune_conf_becomes_spark_submit)
              " \"nodes\": [\"n1\"], \"powerMeter\": \"pdu\"}\n"),
         &err);
     assert_trial(1, "spark-submit|--master|spark://m:7077|--driver-memory|10g|"
-                    "--total-executor-cores|16|--executor-cores|4|--executor-memory|8g|--py-files|"
+                    "--total-executor-cores|16|--executor-memory|8g|--py-files|"
                     "a.zip|lenet.py|--action|train|--x|{y}|--batchSize|64|--learningRate|1e-3");
     assert_string_equal(spec.objective.metric, "accuracy");
     assert_int_equal(spec.objective.goal, GOAL_MAXIMIZE);
@@ -166,9 +167,29 @@ TEST(pipetune_conf_becomes_spark_submit)
     assert_string_equal(spec.algorithm, "auto");
     assert_string_equal(spec.name, "pipetune");
     assert_int_equal(spec.trials, 4);
-    assert_non_null(strstr(notes.s, "systemParameters: tuning them is not available yet"));
+    assert_int_equal(spec.tune, TUNE_PIPELINED);
+    assert_int_equal(spec.system.n, 2);
+    assert_string_equal(spec.system.params[0].name, "cores");
+    assert_string_equal(spec.system.params[0].choices[1].text, "8");
+    assert_string_equal(spec.system.params[1].name, "executor_memory");
+    assert_true(spec.settings[0].restart && spec.settings[1].restart);
+    assert_non_null(strstr(notes.s, "executor_cores: left out where cores vary"));
     assert_non_null(strstr(notes.s, "nodes: left out"));
     assert_non_null(strstr(notes.s, "powerMeter: left out"));
+    remove_dir();
+}
+
+TEST(pipetune_conf_with_one_system_value_has_nothing_to_tune)
+{
+    make_dir();
+    write_file("app.json", app);
+    assert_ok(load("{\"bigdlConf\": \"app.json\", \"hyperParameters\": {\"b\": [1]},\n"
+                   " \"systemParameters\": {\"cores\": [16], \"memory\": \"8g\"}}"),
+              &err);
+    assert_int_equal(spec.system.n, 0);
+    assert_trial(0, "spark-submit|--master|spark://m:7077|--driver-memory|10g|"
+                    "--total-executor-cores|16|--executor-cores|4|--executor-memory|8g|--py-files|"
+                    "a.zip|lenet.py|--action|train|--batchSize|128|--x|{y}|--b|1");
     remove_dir();
 }
 
@@ -202,6 +223,14 @@ TEST(a_broken_pipetune_conf_is_explained)
                      -EINVAL);
     assert_int_equal(load("{\"bigdlConf\": \"app.json\", \"hyperParameters\": {}, \"x\": 1}"),
                      -EINVAL);
+    assert_int_equal(load("{\"bigdlConf\": \"app.json\", \"systemParameters\": [1]}"), -EINVAL);
+    assert_non_null(strstr(err_text(&err), "'systemParameters' must be a mapping of lists"));
+    assert_int_equal(load("{\"bigdlConf\": \"app.json\", \"systemParameters\": {\"disk\": [1]}}"),
+                     -EINVAL);
+    assert_non_null(strstr(err_text(&err), "'systemParameters' has cores and memory, not 'disk'"));
+    assert_int_equal(load("{\"bigdlConf\": \"app.json\", \"systemParameters\": {\"cores\": []}}"),
+                     -EINVAL);
+    assert_non_null(strstr(err_text(&err), "the list is empty"));
     remove_dir();
 }
 

@@ -31,8 +31,12 @@ static const struct option_word stop_words[] = {{"none", 0, false},      {"media
                                                 {"hyperband", 0, false}, {0}};
 static const struct option_word per_words[] = {{"trial", PER_TRIAL, false},
                                                {"seconds", PER_SECONDS, false},
-                                               {"energy", PER_ENERGY, true},
+                                               {"energy", PER_ENERGY, false},
                                                {0}};
+static const struct option_word tune_words[] = {
+    {"pipelined", TUNE_PIPELINED, false}, {"joint", TUNE_JOINT, false},
+    {"hyper", TUNE_HYPER, false},         {"off", TUNE_OFF, false},
+    {"off-raw", TUNE_OFF_RAW, false},     {0}};
 static const struct option_word repeats_words[] = {{"auto", 0, false}, {"never", 1, false}, {0}};
 
 /* clang-format off */
@@ -47,6 +51,10 @@ const struct option options[] = {
       .form = "a text or a list of words", .help = "The program. A text is split into words by POSIX quoting, without a shell; write `[sh, -c, …]` for one. `{name}` is replaced for known parameters and `{checkpoint}`; `{{` and `}}` are literal braces. May also stand after `--` on the command line." },
     { .path = "params", .type = OPTION_SPECIAL, .read = read_params, .write = write_params, AT(space),
       .form = "a mapping of parameters", .help = "The hyperparameters; see below." },
+    { .path = "system", .type = OPTION_SPECIAL, .read = read_system, .write = write_system, AT(system), .late = true,
+      .form = "a mapping of system parameters", .help = "What may be changed about the machine under a trial; see below." },
+    { .path = "tune", .type = OPTION_ENUM, .words = tune_words, AT(tune), .fallback = "pipelined",
+      .help = "How `system` is tuned: inside running trials, as further hyperparameters (joint), not at all (hyper: each stays where it starts; off: as if there were none; off-raw: nor does Hone set variables for threads)." },
     { .path = "forbid", .type = OPTION_SPECIAL, .read = read_forbid, .write = write_forbid, AT(space.forbids), .late = true,
       .form = "a list of combinations", .help = "Settings that must not be tried; see below." },
     { .path = "try", .type = OPTION_SPECIAL, .read = read_tries, .write = write_tries, AT(tries), .late = true,
@@ -76,8 +84,10 @@ const struct option options[] = {
       .help = "Which way is better." },
     { .path = "objective.target", .type = OPTION_NUMBER, AT(objective.target), .min = -1e308, .max = 1e308,
       .form = "a number or a percentage", .help = "The experiment ends when a trial reaches this." },
+    { .path = "objective.average", .type = OPTION_INT, AT(objective.average), .min = 1, .max = 1e9, .fallback = "1",
+      .form = "a whole number", .help = "The target is compared with the mean of this many last values. Not with several objectives." },
     { .path = "objective.per", .type = OPTION_ENUM, .words = per_words, AT(per), .fallback = "trial",
-      .help = "What an improvement is weighed against when the next setting is chosen: seconds prefers settings that run short. Not in a list." },
+      .help = "What an improvement is weighed against when the next setting is chosen: seconds prefers settings that run short, energy those that take few joules. Default with `tune: joint` and system parameters: seconds. Not in a list." },
     { .path = "constraint", .type = OPTION_SPECIAL, .read = read_constraints, .write = write_constraints, AT(constraints),
       .form = "a text, or a list of them", .help = "Bounds that a trial's metrics must keep to count as good: `latency_ms <= 20`, `acc >= 90%`. Their last values count." },
     { .path = "until", .type = OPTION_GROUP, .form = "a mapping", .help = "When to end before all trials were run." },
@@ -140,11 +150,9 @@ const struct option options[] = {
     { .path = "file", .type = OPTION_TEXT, AT(file), .internal = true, .form = "a path" },
     { .path = "dir", .type = OPTION_TEXT, AT(dir), .internal = true, .form = "a path" },
 
-    { .path = "system", .type = OPTION_LATER },
     { .path = "roles", .type = OPTION_LATER },
     { .path = "container", .type = OPTION_LATER },
     { .path = "alerts", .type = OPTION_LATER },
-    { .path = "tune", .type = OPTION_LATER },
 };
 /* clang-format on */
 const size_t n_options = ARRAY_LEN(options);

@@ -92,11 +92,12 @@ static struct yaml_node *open_map(struct reader *reader, struct yaml_node *map, 
 
 /* ---- --set ---- */
 
-/* params.NAME or params.NAME.KEY, where NAME may have dots: an existing one wins. */
-static void set_param(struct reader *reader, struct yaml_node *root, const char *rest,
-                      struct yaml_node *value)
+/* params.NAME or params.NAME.KEY, where NAME may have dots: an existing one wins. `section` is
+ * params or system. */
+static void set_param(struct reader *reader, struct yaml_node *root, const char *section,
+                      const char *rest, struct yaml_node *value)
 {
-    struct yaml_node *params = open_map(reader, root, "params", value);
+    struct yaml_node *params = open_map(reader, root, section, value);
 
     for (size_t i = 0; i < params->n; i++) {
         const char *name = params->keys[i]->text;
@@ -116,16 +117,17 @@ static int set_value(struct reader *reader, struct yaml_node *root, const char *
     const char *dot = strchr(path, '.');
     autofree(mem) char *top = dot ? xstrndup(path, (size_t)(dot - path)) : xstrdup(path);
     const struct option *option = option_find(top);
+    bool has_params = str_eq(top, "params") || str_eq(top, "system");
     bool is_free = option && (option->type == OPTION_PAIRS || str_eq(top, "metrics"));
 
-    if (!option || (dot && !is_free && !str_eq(top, "params") && option->type != OPTION_LATER &&
-                    !option_find(path)))
+    if (!option ||
+        (dot && !is_free && !has_params && option->type != OPTION_LATER && !option_find(path)))
         return yaml_err(reader->err, place, "unknown key '%s'%s", path,
                         did_you_mean(reader, option_suggest(path)));
     if (!dot)
         yaml_put(&reader->arena, root, path, value);
-    else if (str_eq(top, "params"))
-        set_param(reader, root, dot + 1, value);
+    else if (has_params)
+        set_param(reader, root, top, dot + 1, value);
     else
         yaml_put(&reader->arena, open_map(reader, root, top, place), dot + 1, value);
     return 0;
@@ -168,7 +170,9 @@ static int apply_fix(struct reader *reader, struct yaml_node *root, const char *
 
     if (r < 0)
         return r;
-    struct yaml_node *params = open_map(reader, root, "params", place);
+    struct yaml_node *system = yaml_find(root, "system");
+    bool is_system = system && yaml_find(system, name);
+    struct yaml_node *params = open_map(reader, root, is_system ? "system" : "params", place);
     const struct yaml_node *old = yaml_find(params, name);
     if (!old)
         return unknown_param(reader, place, params, name);

@@ -92,6 +92,27 @@ TEST(any_key_can_be_set)
     clean();
 }
 
+TEST(system_parameters_can_be_set_and_fixed)
+{
+    clean();
+    SET("system.threads=[2, 1]");
+    SET("system.cpus={min: 1, max: 4}");
+    SET("system.cpus.start=3");
+    SET("tune=hyper");
+    assert_ok(parse(), &err);
+    assert_int_equal(spec.tune, TUNE_HYPER);
+    assert_int_equal(spec.system.n, 2);
+    assert_string_equal(spec.system.params[0].choices[0].text, "2");
+    assert_true(spec.settings[1].start == 3);
+    clean();
+    FIX("threads=1");
+    SET("system.threads=[2, 1]");
+    assert_ok(parse(), &err);
+    assert_int_equal(spec.system.params[0].n_choices, 1);
+    assert_string_equal(spec.system.params[0].choices[0].text, "1");
+    clean();
+}
+
 TEST(errors_name_the_option)
 {
     clean();
@@ -107,8 +128,14 @@ TEST(errors_name_the_option)
     assert_bad("--set search: must be NAME=VALUE");
     SET("name=");
     assert_bad("--set name=: the value is missing");
-    SET("system.threads=1");
-    assert_bad("--set system.threads=1: 'system' is not available yet");
+    SET("system.threads=0");
+    assert_bad("--set system.threads=0: 'system.threads' must be a whole number of 1 or more, not "
+               "'0'");
+    SET("tune=of");
+    assert_bad("--set tune=of: 'tune' cannot be 'of', did you mean 'off'? (there are: pipelined, "
+               "joint, hyper, off, off-raw)");
+    SET("roles.ps=1");
+    assert_bad("--set roles.ps=1: 'roles' is not available yet");
     SET("search.repeats=1");
     assert_bad("--set search.repeats=1: 'search.repeats' must be one of auto, never, not '1'");
     SET("params.lr.min=5");

@@ -279,7 +279,7 @@ static int check_one_form(struct reader *reader, const char *name, const struct 
     return 0;
 }
 
-static int read_param(struct reader *reader, struct param *param, const struct yaml_node *node)
+int read_param_values(struct reader *reader, struct param *param, const struct yaml_node *node)
 {
     if (node->kind == YAML_LIST)
         return read_choices(reader, param, node);
@@ -292,17 +292,23 @@ static int read_param(struct reader *reader, struct param *param, const struct y
             param_set_constant(param, value);
         return r;
     }
-    int r = check_param_keys(reader, param->name, node);
-    if (r == 0)
-        r = check_one_form(reader, param->name, node);
+    int r = check_one_form(reader, param->name, node);
     if (r < 0)
         return r;
     if (yaml_find(node, "values"))
-        r = read_choices(reader, param, yaml_find(node, "values"));
-    else if (yaml_find(node, "range"))
-        r = read_range(reader, param, yaml_find(node, "range"));
-    else
-        r = read_numbers(reader, param, node);
+        return read_choices(reader, param, yaml_find(node, "values"));
+    if (yaml_find(node, "range"))
+        return read_range(reader, param, yaml_find(node, "range"));
+    return read_numbers(reader, param, node);
+}
+
+static int read_param(struct reader *reader, struct param *param, const struct yaml_node *node)
+{
+    bool is_map = node->kind == YAML_MAP && !yaml_find(node, "raw");
+    int r = is_map ? check_param_keys(reader, param->name, node) : 0;
+
+    if (r == 0)
+        r = read_param_values(reader, param, node);
     const struct yaml_node *prior = yaml_find(node, "prior");
     return r < 0 || !prior || yaml_is_null(prior) ? r : read_prior(reader, param, prior);
 }
@@ -325,7 +331,7 @@ static int check_total(struct reader *reader, const struct yaml_node *node)
     return 0;
 }
 
-static int check_name(struct reader *reader, const struct yaml_node *key)
+int check_param_name(struct reader *reader, const struct yaml_node *key)
 {
     if (str_eq(key->text, "checkpoint"))
         return yaml_err(reader->err, key,
@@ -351,7 +357,7 @@ int read_params(struct reader *reader, const struct yaml_node *node)
     space_release(space);
     space->params = xcalloc(node->n, sizeof(*space->params));
     for (size_t i = 0; i < node->n; i++) {
-        int r = check_name(reader, node->keys[i]);
+        int r = check_param_name(reader, node->keys[i]);
         if (r < 0)
             return r;
         space->params[space->n++].name = xstrdup(node->keys[i]->text);

@@ -88,24 +88,31 @@ static int check_objective(struct reader *reader)
     return spec->objective.metric ? 0 : check_aimless(reader);
 }
 
+/* Of the parameters, then the system parameters. */
+static const char *name_at(const struct spec *spec, size_t i)
+{
+    return i < spec->space.n ? spec->space.params[i].name
+                             : spec->system.params[i - spec->space.n].name;
+}
+
 /* pass: env — two names that differ only in case or punctuation would be one variable. */
 static int check_variables(struct reader *reader)
 {
-    const struct space *space = &reader->spec->space;
+    const struct spec *spec = reader->spec;
 
-    if (reader->spec->pass != PASS_ENV)
+    if (spec->pass != PASS_ENV)
         return 0;
-    for (size_t i = 0; i < space->n; i++) {
+    for (size_t i = 0; i < spec->space.n + spec->system.n; i++) {
         autorelease(str) struct str mine = STR_INIT;
-        add_variable_name(space->params[i].name, &mine);
+        add_variable_name(name_at(spec, i), &mine);
         for (size_t k = 0; k < i; k++) {
             autorelease(str) struct str other = STR_INIT;
-            add_variable_name(space->params[k].name, &other);
+            add_variable_name(name_at(spec, k), &other);
             if (str_eq(mine.s, other.s))
                 return yaml_err(reader->err, reader->root,
                                 "parameters '%s' and '%s' would both be the variable %s: rename "
                                 "one, or pass them otherwise than by 'pass: env'",
-                                space->params[k].name, space->params[i].name, mine.s);
+                                name_at(spec, k), name_at(spec, i), mine.s);
         }
     }
     return 0;
@@ -166,6 +173,17 @@ static int settle_trials(struct reader *reader)
     return 0;
 }
 
+/* tune: joint — how fast a setting runs must count, or nothing would tell two configurations of the
+ * machine apart. */
+static void settle_per(struct reader *reader)
+{
+    struct spec *spec = reader->spec;
+
+    if (spec->joint_n > 0 && spec->objective.metric && spec->others.len == 0 &&
+        !given(reader, "objective", "per"))
+        spec->per = PER_SECONDS;
+}
+
 static int finish(struct reader *reader)
 {
     struct spec *spec = reader->spec;
@@ -179,6 +197,7 @@ static int finish(struct reader *reader)
         r = settle_trials(reader);
     if (r < 0)
         return r;
+    settle_per(reader);
     if (!spec->dir)
         spec->dir = xstrdup(reader->dir);
     if (!spec->name)

@@ -41,6 +41,12 @@ int spec_parse(const char *text, size_t n, const char *name, const char *dir,
  * what else is named, all with their defaults (trials 0: not said). Errors name no place, just the
  * parameter. `ret` must be spec_init()ed and is released by the caller even after an error. */
 int spec_parse_params(const char *text, size_t n, struct spec *ret, struct err *err);
+/* Fit the system parameters to the machine, at submission: `auto` ends at its cpus; values of cpus
+ * beyond them, and of threads beyond four times as many, go away, and settings of `try` with them.
+ * 0, or -EINVAL with a sentence if none is left. A second time changes nothing. */
+int spec_system_resolve(struct spec *spec, double machine_cpus, struct err *err);
+/* The configuration that a trial with `cpus` starts with: spec->system.n doubles. */
+void spec_system_start(const struct spec *spec, double cpus, double *ret_x);
 /* The whole spec as canonical JSON; spec_parse() of it gives an equal spec. */
 void spec_json(const struct spec *spec, struct str *to);
 /* `hone check`: the expanded plan for people: command, parameters with their number of values,
@@ -57,9 +63,14 @@ struct command_line {
     VEC(char *) env;  /* "KEY=value" beyond the inherited environment */
 };
 /* Replace {name}, append --name=value, make HONE_PARAM_… variables when pass: env.
+ * `system` is a point of spec->system; NULL, or tune: off: its parameters are not passed. Those
+ * that Hone puts in place itself (cpus, threads …) are not passed unless the command names them.
  * `checkpoint` (may be NULL) is what {checkpoint} becomes ("" if NULL). */
-int spec_command_line(const struct spec *spec, const double *point, const char *checkpoint,
-                      struct command_line *ret, struct err *err);
+int spec_command_line(const struct spec *spec, const double *point, const double *system,
+                      const char *checkpoint, struct command_line *ret, struct err *err);
+/* What $HONE_PARAMS holds: the active parameters, then those of `system` that are the program's. */
+void spec_params_json(const struct spec *spec, const double *point, const double *system,
+                      struct json_out *out);
 void command_line_release(struct command_line *line);
 
 #endif

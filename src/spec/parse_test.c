@@ -137,13 +137,25 @@ TEST(an_unknown_key_gets_a_suggestion)
         "t.yaml:2:1: 'search.trials' is written as a mapping: search: {trials: …}");
 }
 
+TEST(an_objective_may_be_weighed_by_energy_and_averaged)
+{
+    GOOD("command: x\nobjective: {metric: a, per: energy, target: 1, average: 5}\n");
+    assert_int_equal(spec.per, PER_ENERGY);
+    assert_int_equal(spec.objective.average, 5);
+    GOOD("command: x\nobjective: [a, b]\n");
+    assert_int_equal(spec.objective.average, 1);
+    assert_int_equal(spec.others.at[0].average, 1);
+    BAD("command: x\nobjective: {metric: a, average: 0}\n",
+        "t.yaml:2:33: 'objective.average' must be a whole number of 1 or more, not '0'");
+    BAD("command: x\nobjective: [{metric: a, average: 2}, b]\n",
+        "t.yaml:2:34: 'objective.average' goes with one objective; there are several");
+}
+
 TEST(keys_of_later_issues_are_answered)
 {
-    BAD("command: x\n\n\n\n\n\n\n\nsystem: {threads: [1]}\n",
-        "t.yaml:9:1: 'system' is not available yet");
     BAD("command: x\nroles:\n", "t.yaml:2:1: 'roles' is not available yet");
-    BAD("command: x\nobjective: {metric: a, per: energy}\n",
-        "t.yaml:2:29: 'objective.per: energy' is not available yet (there are: trial, seconds)");
+    BAD("command: x\n\n\n\n\n\n\n\nalerts: {mail: x}\n",
+        "t.yaml:9:1: 'alerts' is not available yet");
     BAD("command: x\nmetrics: {tensorboard: runs}\n",
         "t.yaml:2:11: 'metrics.tensorboard' is not available yet");
 }

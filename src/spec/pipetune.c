@@ -5,8 +5,11 @@
  *     {"bigdlConf": "app.json", "hyperParameters": {"batch": [32, 64]},
  *      "systemParameters": {"cores": [4, 8], "memory": ["8g"]}, "nodes": […], "powerMeter": "pdu"}
  *
- * becomes a spark-submit command with the hyperparameters as choices, and accuracy, read from the
- * log, as the objective. PipeTune's executors are a quarter of the cores each (four nodes).
+ * becomes a spark-submit command with the hyperparameters as choices, the system parameters under
+ * `system`, and accuracy, read from the log, as the objective. PipeTune's executors are a quarter
+ * of the cores each (four nodes). Where the cores vary no size is given: Spark's master then
+ * spreads them evenly over its nodes. Its memory is the executors', not what Hone would limit: it
+ * gets another name.
  */
 #include "spec/reader.h"
 #include "base/fs.h"
@@ -23,6 +26,7 @@ struct pipetune {
     struct reader *reader;
     const struct yaml_node *conf, *app;
     struct yaml_node *command; /* list of words */
+    struct yaml_node *system;  /* what varies of systemParameters */
 };
 
 /* A literal word: braces doubled, so that none is taken for a parameter. */
@@ -71,13 +75,17 @@ static int load_app(struct pipetune *p)
     return r;
 }
 
-/* The first value of systemParameters.NAME, NULL if none. */
-static const char *first_system_value(struct pipetune *p, const char *name)
+/* systemParameters.NAME, NULL if it is not given. */
+static struct yaml_node *system_values(struct pipetune *p, const char *name)
 {
     const struct yaml_node *system = yaml_find(p->conf, "systemParameters");
-    const struct yaml_node *values = system ? yaml_find(system, name) : NULL;
+    return system ? yaml_find(system, name) : NULL;
+}
 
-    if (values && values->kind == YAML_LIST && values->n > 0)
+/* Its only value, NULL if there is none or it varies. */
+static const char *only_value(const struct yaml_node *values)
+{
+    if (values && values->kind == YAML_LIST && values->n == 1)
         values = values->items[0];
     return values && values->kind == YAML_SCALAR ? values->text : NULL;
 }
@@ -92,18 +100,45 @@ static void add_app_flag(struct pipetune *p, const char *key, const char *flag, 
         add_flag(p, flag, node->text);
 }
 
-static void add_spark_flags(struct pipetune *p)
+/* A flag with systemParameters.KEY: its only value, else {name}, tuned as system.NAME; without, the
+ * application's own. */
+static void add_system_flag(struct pipetune *p, const char *key, const char *name,
+                            const char *app_key, const char *flag)
 {
-    const char *cores = first_system_value(p, "cores"), *memory = first_system_value(p, "memory");
+    struct arena *arena = &p->reader->arena;
+    struct yaml_node *values = system_values(p, key);
+    const char *only = only_value(values);
+
+    if (!values || only) {
+        add_app_flag(p, app_key, flag, only);
+        return;
+    }
+    autofree(mem) char *dashed = xasprintf("--%s", flag);
+    autofree(mem) char *braced = xasprintf("{%s}", name);
+    add_word(p, dashed);
+    yaml_add(arena, p->command, yaml_scalar(arena, values, braced, true));
+    yaml_put(arena, p->system, name, values);
+}
+
+static void add_executor_cores(struct pipetune *p)
+{
+    const struct yaml_node *values = system_values(p, "cores");
+    const char *cores = only_value(values);
     long n = cores ? strtol(cores, NULL, 10) : 0;
     autofree(mem) char *executor = xasprintf("%ld", MAX(n / 4, 1));
 
+    if (!values || cores)
+        add_app_flag(p, "executor_cores", "executor-cores", cores ? executor : NULL);
+}
+
+static void add_spark_flags(struct pipetune *p)
+{
     add_word(p, "spark-submit");
     add_app_flag(p, "master", "master", NULL);
     add_app_flag(p, "driver_memory", "driver-memory", NULL);
-    add_app_flag(p, "total_executor_cores", "total-executor-cores", cores);
-    add_app_flag(p, "executor_cores", "executor-cores", cores ? executor : NULL);
-    add_app_flag(p, "executor_memory", "executor-memory", memory);
+    add_system_flag(p, "cores", "cores", "total_executor_cores", "total-executor-cores");
+    add_executor_cores(p);
+    add_system_flag(p, "memory", "executor_memory", "executor_memory", "executor-memory");
     add_app_flag(p, "py_files", "py-files", NULL);
     add_app_flag(p, "properties_file", "properties-file", NULL);
     add_app_flag(p, "jars", "jars", NULL);
@@ -146,6 +181,8 @@ static struct yaml_node *make_spec(struct pipetune *p, struct yaml_node *hyper)
     yaml_put(arena, spec, "command", p->command);
     if (hyper)
         yaml_put(arena, spec, "params", hyper);
+    if (p->system->n > 0)
+        yaml_put(arena, spec, "system", p->system);
     yaml_put(arena, spec, "objective", objective);
     yaml_put(arena, spec, "metrics", metrics);
     return spec;
@@ -156,14 +193,13 @@ static void say_what_is_left_out(struct pipetune *p)
     struct reader *reader = p->reader;
 
     reader_note(reader, "%s is read as PipeTune's pipetune.conf", reader->name);
-    if (yaml_find(p->conf, "systemParameters"))
-        reader_note(
-            reader,
-            "systemParameters: tuning them is not available yet; their first values are used");
+    if (yaml_find(p->system, "cores"))
+        reader_note(reader,
+                    "executor_cores: left out where cores vary; Spark spreads them over its nodes");
     if (yaml_find(p->conf, "nodes"))
         reader_note(reader, "nodes: left out; Spark's master knows its nodes");
     if (yaml_find(p->conf, "powerMeter"))
-        reader_note(reader, "powerMeter: left out; measuring energy is not available yet");
+        reader_note(reader, "powerMeter: left out; Hone looks for power meters itself");
 }
 
 static int check_keys(struct pipetune *p)
@@ -181,6 +217,22 @@ static int check_keys(struct pipetune *p)
     return 0;
 }
 
+static int check_system(struct pipetune *p)
+{
+    const struct yaml_node *system = yaml_find(p->conf, "systemParameters");
+
+    if (!system || yaml_is_null(system))
+        return 0;
+    if (system->kind != YAML_MAP)
+        return yaml_err(p->reader->err, system, "'systemParameters' must be a mapping of lists");
+    for (size_t i = 0; i < system->n; i++)
+        if (!str_eq(system->keys[i]->text, "cores") && !str_eq(system->keys[i]->text, "memory"))
+            return yaml_err(p->reader->err, system->keys[i],
+                            "'systemParameters' has cores and memory, not '%s'",
+                            system->keys[i]->text);
+    return 0;
+}
+
 int import_pipetune(struct reader *reader, struct yaml_node **root)
 {
     struct pipetune p = {.reader = reader, .conf = *root};
@@ -188,12 +240,15 @@ int import_pipetune(struct reader *reader, struct yaml_node **root)
 
     int r = check_keys(&p);
     if (r == 0)
+        r = check_system(&p);
+    if (r == 0)
         r = load_app(&p);
     if (r < 0)
         return r;
     if (hyper && hyper->kind != YAML_MAP)
         return yaml_err(reader->err, hyper, "'hyperParameters' must be a mapping of lists");
     p.command = yaml_list(&reader->arena, *root);
+    p.system = yaml_map(&reader->arena, *root);
     add_spark_flags(&p);
     r = add_application(&p, hyper);
     if (r < 0)

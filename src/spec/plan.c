@@ -91,25 +91,104 @@ static void add_forbids(const struct space *space, struct str *to)
     str_addf(to, "%zu combination%s\n", space->n_forbids, space->n_forbids == 1 ? "" : "s");
 }
 
-static void add_params(const struct spec *spec, struct str *to)
+static int name_width(const struct param *params, size_t n)
 {
     int width = 4;
 
-    for (size_t i = 0; i < spec->space.n; i++)
-        width = MAX(width, (int)MIN(strlen(spec->space.params[i].name), 30));
-    for (size_t i = 0; i < spec->space.n; i++) {
+    for (size_t i = 0; i < n; i++)
+        width = MAX(width, (int)MIN(strlen(params[i].name), 30));
+    return width;
+}
+
+static void add_values(const struct param *param, struct str *to)
+{
+    double n = param_size(param);
+
+    if (n > 1) {
+        str_add(to, "  (");
+        add_count(to, n);
+        str_add(to, " values)");
+    }
+    str_add_char(to, '\n');
+}
+
+static void add_params(const struct spec *spec, struct str *to)
+{
+    size_t n = spec->space.n - spec->joint_n;
+    int width = name_width(spec->space.params, n);
+
+    for (size_t i = 0; i < n; i++) {
         const struct param *param = &spec->space.params[i];
-        double n = param_size(param);
         row(to, i ? "" : "parameters");
         str_addf(to, "%-*s  ", width, param->name);
         add_param(spec, param, to);
-        if (n > 1) {
-            str_add(to, "  (");
-            add_count(to, n);
-            str_add(to, " values)");
-        }
-        str_add_char(to, '\n');
+        add_values(param, to);
     }
+}
+
+/* ---- the machine ---- */
+
+static void add_setting(const struct spec *spec, const struct param *param,
+                        const struct system_setting *setting, struct str *to)
+{
+    if (setting->is_auto)
+        str_add(to, "1 to what the machine has");
+    else
+        add_param(spec, param, to);
+    if (spec->tune != TUNE_JOINT && (setting->is_auto || param_size(param) > 1)) {
+        str_add(to, ", from ");
+        if (isnan(setting->start))
+            str_add(to, "the trial's cpus");
+        else
+            param_text(param, setting->start, to);
+        str_add(to, setting->restart ? ", by restart" : ", in place");
+    }
+    if (setting->is_auto)
+        str_add_char(to, '\n');
+    else
+        add_values(param, to);
+}
+
+static void add_tune(const struct spec *spec, const struct param *params, size_t n, struct str *to)
+{
+    static const char *const modes[] = {
+        [TUNE_PIPELINED] = "pipelined: inside running trials",
+        [TUNE_JOINT] = "joint: searched like parameters",
+        [TUNE_HYPER] = "hyper: each stays where it starts",
+        [TUNE_OFF] = "off: system parameters are not used",
+        [TUNE_OFF_RAW] = "off-raw: system parameters are not used, no variables are set",
+    };
+    bool is_auto = false;
+    double size = 1;
+
+    row(to, "tune");
+    str_add(to, modes[spec->tune]);
+    for (size_t i = 0; i < n; i++) {
+        is_auto = is_auto || spec->settings[i].is_auto;
+        size *= param_size(&params[i]);
+    }
+    if (spec_has_system(spec) && !is_auto) {
+        str_add(to, "; ");
+        add_count(to, size);
+        str_addf(to, " configuration%s", size == 1 ? "" : "s");
+    }
+    str_add_char(to, '\n');
+}
+
+static void add_system(const struct spec *spec, struct str *to)
+{
+    size_t n;
+    const struct param *params = spec_system_params(spec, &n);
+    int width = name_width(params, n);
+
+    if (n == 0 && spec->tune == TUNE_PIPELINED)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        row(to, i ? "" : "system");
+        str_addf(to, "%-*s  ", width, params[i].name);
+        add_setting(spec, &params[i], &spec->settings[i], to);
+    }
+    add_tune(spec, params, n, to);
 }
 
 /* The middle of the space; where that is forbidden, another point. */
@@ -131,8 +210,10 @@ static void add_example(const struct spec *spec, struct str *to)
 {
     struct command_line line = {0};
     autofree(mem) double *x = xcalloc(spec->space.n, sizeof(*x));
+    autofree(mem) double *system = xcalloc(spec->system.n, sizeof(*system));
 
-    if (find_example(spec, x) && spec_command_line(spec, x, NULL, &line, NULL) == 0) {
+    spec_system_start(spec, spec->cpus, system);
+    if (find_example(spec, x) && spec_command_line(spec, x, system, NULL, &line, NULL) == 0) {
         row(to, "for example");
         for (size_t i = 0; i < line.argv.len; i++) {
             str_add(to, i ? " " : "");
@@ -177,10 +258,14 @@ static void add_objective(const struct spec *spec, struct str *to)
         str_add(to, ", ");
         add_goal(other, to);
     }
-    str_add(to, spec->per == PER_SECONDS ? " per second" : "");
+    str_add(to, spec->per == PER_SECONDS  ? " per second"
+                : spec->per == PER_ENERGY ? " per joule"
+                                          : "");
     if (!isnan(objective->target)) {
         str_add(to, ", until ");
         str_add_double(to, objective->target);
+        if (objective->average > 1)
+            str_addf(to, " (mean of %lld)", (long long)objective->average);
     }
     if (spec->until_improvement > 0)
         str_addf(to, ", until less than %.3g %% are to be gained", 100 * spec->until_improvement);
@@ -267,6 +352,7 @@ void spec_plan(const struct spec *spec, struct str *to)
     row(to, "runs in");
     str_addf(to, "%s\n", spec->workdir == WORKDIR_TRIAL ? "each trial's own folder" : spec->dir);
     add_params(spec, to);
+    add_system(spec, to);
     add_forbids(&spec->space, to);
     add_example(spec, to);
     add_objective(spec, to);

@@ -179,8 +179,7 @@ static int read_choice(struct reader *reader, const struct option *option,
     return 0;
 }
 
-/* A whole number as people write it (1e3 too); false if it is none. */
-static bool whole_number(const struct yaml_node *node, double *ret)
+bool whole_number(const struct yaml_node *node, double *ret)
 {
     if (node->kind != YAML_SCALAR)
         return false;

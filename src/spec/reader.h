@@ -13,6 +13,7 @@
 #define VALUES_MAX       10000 /* values in a list */
 #define VALUES_TOTAL_MAX 20000 /* in all lists together */
 #define FORBIDS_MAX      1000  /* forbidden combinations */
+#define SYSTEM_MAX       16    /* system parameters */
 #define TRIES_MAX        1000  /* settings to run first */
 #define OBJECTIVES_MAX   8
 #define CONSTRAINTS_MAX  32
@@ -42,6 +43,8 @@ const struct option_word *read_word(struct reader *reader, const struct option *
 /* Scalars as texts and lists of them; `what` is the key, for errors. */
 int read_text(struct reader *reader, const struct yaml_node *node, const char *what,
               const char **ret);
+/* A whole number as people write it (1e3 too); false if it is none. */
+bool whole_number(const struct yaml_node *node, double *ret);
 /* Append ", did you mean 'x'?" to a sentence, or nothing. */
 const char *did_you_mean(struct reader *reader, const char *found);
 
@@ -62,7 +65,8 @@ int read_name(struct reader *reader, const struct yaml_node *node);
 int read_objective(struct reader *reader, const struct yaml_node *node);
 int read_constraints(struct reader *reader, const struct yaml_node *node);
 int read_stop(struct reader *reader, const struct yaml_node *node);
-/* forbid.c, tries.c: when the space is known. */
+/* system.c, forbid.c, tries.c: when the space is known. */
+int read_system(struct reader *reader, const struct yaml_node *node);
 int read_forbid(struct reader *reader, const struct yaml_node *node);
 int read_tries(struct reader *reader, const struct yaml_node *node);
 /* write.c */
@@ -79,6 +83,7 @@ void write_code_path(const struct spec *spec, struct json_out *out);
 void write_keep_checkpoints(const struct spec *spec, struct json_out *out);
 /* write_space.c */
 void write_params(const struct spec *spec, struct json_out *out);
+void write_system(const struct spec *spec, struct json_out *out);
 void write_forbid(const struct spec *spec, struct json_out *out);
 void write_tries(const struct spec *spec, struct json_out *out);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write_space.c — parameters, forbidden combinations and settings to try, as canonical JSON.
+ * write_space.c — parameters, system parameters, forbidden combinations and settings to try, as
+ * canonical JSON.
  *
  * Values of parameters keep the text they were written with. A number is written as that text if it
  * is valid JSON (1e-3); what JSON cannot say (.5, 0x1f, True) becomes {"raw": ".5"}.
@@ -167,9 +168,41 @@ static void write_param(const struct space *space, const struct param *param, st
 void write_params(const struct spec *spec, struct json_out *out)
 {
     json_begin_object(out);
-    for (size_t i = 0; i < spec->space.n; i++) {
+    for (size_t i = 0; i + spec->joint_n < spec->space.n; i++) {
         json_key(out, spec->space.params[i].name);
         write_param(&spec->space, &spec->space.params[i], out);
+    }
+    json_end_object(out);
+}
+
+static void write_setting(const struct param *param, const struct system_setting *setting,
+                          struct json_out *out)
+{
+    json_begin_object(out);
+    if (setting->is_auto)
+        json_put_text(out, "values", "auto");
+    else if (param->type == PARAM_CHOICE)
+        write_choices(param, out);
+    else
+        write_bounds(param, out);
+    if (!isnan(setting->start)) {
+        json_key(out, "start");
+        write_at(param, setting->start, out);
+    }
+    json_put_text(out, "apply", setting->restart ? "restart" : "live");
+    json_end_object(out);
+}
+
+/* Also those that went to the end of the space. */
+void write_system(const struct spec *spec, struct json_out *out)
+{
+    size_t n;
+    const struct param *params = spec_system_params(spec, &n);
+
+    json_begin_object(out);
+    for (size_t i = 0; i < n; i++) {
+        json_key(out, params[i].name);
+        write_setting(&params[i], &spec->settings[i], out);
     }
     json_end_object(out);
 }

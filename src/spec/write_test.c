@@ -55,6 +55,16 @@ static const char *const specs[] = {
     "constraint: b < 1e-3\n",
     "command: x\nobjective: a\nsearch: {stop: {hyperband: {max: 81}}}\nknowledge: some\n",
     "command: x\nparams: {a: {min: -5, max: 1000000000000}, b: {range: [0, 30, 3]}}\n",
+    "command: x\nobjective: {metric: a, per: energy, target: 3, average: 9}\ntune: off-raw\n",
+    "command: x\nsystem: {threads: [4, 0x2, 1], cpus: auto, memory: ['512M', 2G, 4096], frequency: "
+    "[2.4GHz, 1200000], workers: {min: 0, max: 4, apply: live}, nice: {min: -5, max: 5, step: 5, "
+    "start: 0}, interop: 2, own: {values: [.5, x, True], start: x}, cpu_quota: {range: [0.5, 2, "
+    "0.5]}}\n",
+    "command: x\ntune: joint\nobjective: a\nparams: {m: {values: [1, 2], when: {opt: sgd}}, opt: "
+    "[sgd, adam]}\nsystem: {threads: auto, memory: {values: [1G, 2048M], start: 2G}, io: [mmap, "
+    "read]}\nforbid: [{memory: 2048M, opt: sgd}, {threads: {min: 9}}]\n"
+    "try: [{opt: adam, memory: 1G}, {threads: 3}]\n",
+    "command: x\ntune: hyper\nsystem: {ps: [1, 2], worker: {min: 1, max: 9, scale: log}}\n",
 };
 
 TEST(a_written_spec_reads_back_as_the_same)
@@ -133,6 +143,50 @@ TEST(the_plan_shows_what_would_run)
                 "a trial has 1 cpu, any memory, 0 gpus\n"
                 "code        /w\n");
     spec_release(&spec);
+}
+
+static void assert_plan_has(const char *text, const char *part)
+{
+    autorelease(str) struct str plan = STR_INIT;
+    struct spec spec;
+    struct err err = ERR_INIT;
+
+    spec_init(&spec);
+    assert_ok(spec_parse(text, strlen(text), "t.yaml", "/w", NULL, &spec, NULL, &err), &err);
+    spec_plan(&spec, &plan);
+    if (!strstr(plan.s, part))
+        assert_string_equal(plan.s, part);
+    spec_release(&spec);
+}
+
+TEST(the_plan_shows_what_may_change_about_the_machine)
+{
+    assert_plan_has(
+        "command: t -j {threads}\nparams: {lr: [1, 2]}\n"
+        "system: {threads: [2, 4], workers: {min: 0, max: 4}, cpus: {min: 1, max: 4}, "
+        "nice: 5}\n",
+        "parameters  lr    1, 2  (2 values)\n"
+        "system      threads  2, 4, from 2, in place  (2 values)\n"
+        "            workers  0 to 4, int, from 0, by restart  (5 values)\n"
+        "            cpus     1 to 4, int, from the trial's cpus, in place  (4 values)\n"
+        "            nice     5\n"
+        "tune        pipelined: inside running trials; 40 configurations\n"
+        "for example t -j 2 --lr=2 --workers=0\n");
+    assert_plan_has("command: t\nsystem: {threads: auto}\n",
+                    "system      threads  1 to what the machine has, from the trial's cpus, in "
+                    "place\n"
+                    "tune        pipelined: inside running trials\n");
+    assert_plan_has("command: t\ntune: joint\nsystem: {threads: [1, 2]}\nobjective: a\n",
+                    "runs in     /w\n"
+                    "system      threads  1, 2  (2 values)\n"
+                    "tune        joint: searched like parameters; 2 configurations\n"
+                    "for example t\n"
+                    "objective   minimize a per second\n");
+    assert_plan_has("command: t\ntune: off\nsystem: {threads: [1, 2]}\n"
+                    "objective: {metric: a, per: energy, target: 1, average: 5}\n",
+                    "tune        off: system parameters are not used\n"
+                    "for example t\n"
+                    "objective   minimize a per joule, until 1 (mean of 5)\n");
 }
 
 TEST(the_template_is_a_valid_spec)

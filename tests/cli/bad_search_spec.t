@@ -46,8 +46,8 @@ hone: a.yaml:8:7: 'try': this setting is forbidden by 'forbid'
 $ hone check base.yaml --set 'objective=[{metric: loss, target: 3}, ms]'
 hone: --set objective=[{metric: loss, target: 3}, ms]: 'objective.target' goes with one objective; there are several
 ? 2
-$ hone check base.yaml --set 'objective.per=energy'
-hone: --set objective.per=energy: 'objective.per: energy' is not available yet (there are: trial, seconds)
+$ hone check base.yaml --set 'objective.per=minutes'
+hone: --set objective.per=minutes: 'objective.per' must be one of trial, seconds, energy, not 'minutes'
 ? 2
 $ hone check base.yaml --set 'constraint=ms about 20'
 hone: --set constraint=ms about 20: 'constraint' must be like latency_ms <= 20 or acc >= 0.9, not 'ms about 20'
