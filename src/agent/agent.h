@@ -72,13 +72,14 @@ struct attempt_use {
     double seconds;
     double cpu_s, wait_s; /* its threads on a processor; ready, but waiting for one */
     size_t threads, running;
-    bool spins; /* lever_spins() */
-    double io_bytes;
+    bool spins;                              /* lever_spins() */
+    double io_bytes;                         /* read and written, also from and to the cache */
     uint64_t memory_bytes;                   /* held at the end; 0: not known */
     double machine_cpus, machine_busy_cpus;  /* that there are; busy by anybody, on average */
     double voluntary_switches, major_faults; /* counts in that time */
     double pressure_cpu, pressure_memory;    /* share of the time that something waited */
 };
+struct profile; /* counters.h */
 struct agent_event {
     enum agent_event_kind kind;
     int64_t attempt;
@@ -95,8 +96,10 @@ struct agent_event {
     int64_t generation;   /* SYSTEM; STARTED: the newest that is in place, 0: not known */
     int error;            /* SYSTEM: 0, or -errno as lever_apply() */
     const char *text;     /* SYSTEM: a sentence of what was not or only in part possible; NULL */
-    struct attempt_use use; /* USE */
-    struct ending ending;   /* ENDED */
+    struct attempt_use use;        /* USE */
+    const struct profile *profile; /* USE: once, when it has run for some seconds, what it does by
+                                      the counters; borrowed for the call. Else NULL */
+    struct ending ending;          /* ENDED */
 };
 typedef void agent_event_fn(const struct agent_event *event, void *arg);
 

@@ -105,7 +105,7 @@ const struct counter_kind *counter_kind(enum counter counter)
 
 struct counters {
     char *proc, *sys;
-    struct tree tree;
+    struct process_tree tree;
     struct perf *perf;
     unsigned generation;
     struct str explained;
@@ -114,7 +114,7 @@ struct counters {
 static void attach(struct counters *counters)
 {
     pid_t *tids = NULL;
-    size_t n = tree_threads(&counters->tree, &tids);
+    size_t n = process_tree_threads(&counters->tree, &tids);
 
     perf_attach(counters->perf, tids, n);
     free(tids);
@@ -127,8 +127,8 @@ int counters_open(const struct counters_options *options, struct counters **ret,
     counters->proc = xstrdup(options->proc ? options->proc : "/proc");
     counters->sys = xstrdup(options->sys ? options->sys : "/sys");
     counters->explained = (struct str)STR_INIT;
-    counters->tree = (struct tree){.proc = counters->proc, .root = options->pid};
-    if (tree_look(&counters->tree) < 0)
+    counters->tree = (struct process_tree){.proc = counters->proc, .root = options->pid};
+    if (process_tree_look(&counters->tree) < 0)
         return err_set(err, ESRCH, "counters: no process %d below %s", (int)options->pid,
                        counters->proc);
     counters->perf = perf_new(options->pfm, options->ops, options->context);
@@ -142,7 +142,7 @@ void counters_free(struct counters *counters)
     if (!counters)
         return;
     perf_free(counters->perf);
-    tree_release(&counters->tree);
+    process_tree_release(&counters->tree);
     str_release(&counters->explained);
     free(counters->proc);
     free(counters->sys);
@@ -154,7 +154,7 @@ void counters_read(struct counters *counters, int64_t now_us, struct counts *ret
     ret->at_us = now_us;
     for (size_t i = 0; i < COUNTERS; i++)
         ret->values[i] = NAN;
-    bool alive = tree_look(&counters->tree) == 0;
+    bool alive = process_tree_look(&counters->tree) == 0;
     if (perf_read(counters->perf, ret->values) && alive) {
         counters->generation++;
         attach(counters);
@@ -163,7 +163,7 @@ void counters_read(struct counters *counters, int64_t now_us, struct counts *ret
     machine_pressure_read(counters->proc, ret->values);
     if (!alive)
         return;
-    tree_read(&counters->tree, ret->values);
+    process_tree_read(&counters->tree, ret->values);
     cgroup_read(counters->proc, counters->sys, &counters->tree, ret->values);
 }
 

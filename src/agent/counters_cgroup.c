@@ -107,7 +107,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Is somebody in it, and all of them of the tree? */
-static bool is_own(const char *dir, const struct tree *tree)
+static bool is_own(const char *dir, const struct process_tree *tree)
 {
     autofree(mem) char *path = xasprintf("%s/cgroup.procs", dir);
     autofree(mem) pid_t *pids = xmemdup(tree->pids.at, tree->pids.len * sizeof(pid_t));
@@ -150,7 +150,7 @@ static void read_folder(const char *dir, const char *list, double *ret)
 
 struct look {
     const char *sys;
-    const struct tree *tree;
+    const struct process_tree *tree;
     double *ret;
 };
 
@@ -199,7 +199,7 @@ static void read_cgroups_of(const char *proc, pid_t pid, const struct look *look
 
 /* The root may be a keeper that stays outside of the cgroup which it made for its program: what
  * its own cgroup does not tell, the next process's does. */
-void cgroup_read(const char *proc, const char *sys, const struct tree *tree, double *ret)
+void cgroup_read(const char *proc, const char *sys, const struct process_tree *tree, double *ret)
 {
     struct look look = {sys, tree, ret};
 

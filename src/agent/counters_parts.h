@@ -35,7 +35,7 @@ struct thread_wait {
 struct waits {
     VEC(struct thread_wait) threads; /* sorted */
 };
-struct tree {
+struct process_tree {
     const char *proc; /* borrowed */
     pid_t root;
     unsigned long long root_start; /* 0: not looked at yet */
@@ -43,17 +43,19 @@ struct tree {
     struct waits waits;            /* of the last look */
     uint64_t wait_ns;              /* sum over all threads ever seen */
 };
-void tree_release(struct tree *tree);
+void process_tree_release(struct process_tree *tree);
 /* Find the processes. -ESRCH if the root is not there. */
-int tree_look(struct tree *tree);
+int process_tree_look(struct process_tree *tree);
 /* Threads of the processes of the last look; the caller frees *ret. */
-size_t tree_threads(const struct tree *tree, pid_t **ret);
+size_t process_tree_threads(const struct process_tree *tree, pid_t **ret);
+/* COUNTER_CPU_USER … COUNTER_WRITE_BYTES of ret: what does not cost a file for every thread. */
+void process_tree_read_processes(const struct process_tree *tree, double *ret);
 /* COUNTER_CPU_USER … COUNTER_RUN_WAIT of ret. */
-void tree_read(struct tree *tree, double *ret);
+void process_tree_read(struct process_tree *tree, double *ret);
 
 /* ---- counters_cgroup.c: pressure, and the cgroup that only the tree is in ---- */
 
 void machine_pressure_read(const char *proc, double *ret);
-void cgroup_read(const char *proc, const char *sys, const struct tree *tree, double *ret);
+void cgroup_read(const char *proc, const char *sys, const struct process_tree *tree, double *ret);
 
 #endif

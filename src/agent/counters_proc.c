@@ -22,7 +22,7 @@
 #define MAX_PROCESSES 65536
 
 /* 0, -ESRCH if the process is gone, another -errno if it may not be read. */
-static int read_of(const struct tree *tree, pid_t pid, const char *file, struct str *text)
+static int read_of(const struct process_tree *tree, pid_t pid, const char *file, struct str *text)
 {
     autofree(mem) char *path = xasprintf("%s/%d/%s", tree->proc, (int)pid, file);
     int r = fs_read(path, FILE_CAP, text, NULL);
@@ -71,7 +71,7 @@ static int by_parent(const void *a, const void *b)
 }
 
 /* All processes with their parents, sorted by parent. */
-static size_t list_kin(const struct tree *tree, struct kin **ret)
+static size_t list_kin(const struct process_tree *tree, struct kin **ret)
 {
     autofree(mem) pid_t *pids = NULL;
     size_t n = list_numbers(tree->proc, &pids), n_kin = 0;
@@ -106,7 +106,7 @@ static size_t first_child(const struct kin *kin, size_t n, pid_t parent)
 }
 
 /* When the root started, in ticks since boot: a number may be given to another later. 0: gone. */
-static unsigned long long root_start(const struct tree *tree)
+static unsigned long long root_start(const struct process_tree *tree)
 {
     autorelease(str) struct str stat = STR_INIT;
     const char *fields = read_of(tree, tree->root, "stat", &stat) == 0 ? fields_of(&stat) : NULL;
@@ -121,14 +121,14 @@ static unsigned long long root_start(const struct tree *tree)
     return start;
 }
 
-static size_t threads_of(const struct tree *tree, pid_t pid, pid_t **ret)
+static size_t threads_of(const struct process_tree *tree, pid_t pid, pid_t **ret)
 {
     autofree(mem) char *dir = xasprintf("%s/%d/task", tree->proc, (int)pid);
 
     return list_numbers(dir, ret);
 }
 
-static void join(struct tree *tree, pid_t pid)
+static void join(struct process_tree *tree, pid_t pid)
 {
     /* Each has one parent, so only the root could come twice, in a list not of one moment. */
     if (pid > 0 && pid != tree->root && tree->pids.len < MAX_PROCESSES)
@@ -136,7 +136,7 @@ static void join(struct tree *tree, pid_t pid)
 }
 
 /* "17 18 19 ": what one thread has started. */
-static int join_children(struct tree *tree, pid_t pid, pid_t tid)
+static int join_children(struct process_tree *tree, pid_t pid, pid_t tid)
 {
     autofree(mem) char *file = xasprintf("task/%d/children", (int)tid);
     autorelease(str) struct str text = STR_INIT;
@@ -152,7 +152,7 @@ static int join_children(struct tree *tree, pid_t pid, pid_t tid)
 }
 
 /* From parents to children, which costs the tree only. False if this kernel does not tell. */
-static bool look_down(struct tree *tree)
+static bool look_down(struct process_tree *tree)
 {
     if (join_children(tree, tree->root, tree->root) < 0)
         return false;
@@ -168,7 +168,7 @@ static bool look_down(struct tree *tree)
 }
 
 /* Everybody is asked for his parent. */
-static void look_around(struct tree *tree)
+static void look_around(struct process_tree *tree)
 {
     autofree(mem) struct kin *kin = NULL;
     size_t n = list_kin(tree, &kin);
@@ -180,7 +180,7 @@ static void look_around(struct tree *tree)
     }
 }
 
-int tree_look(struct tree *tree)
+int process_tree_look(struct process_tree *tree)
 {
     unsigned long long start = root_start(tree);
 
@@ -194,13 +194,13 @@ int tree_look(struct tree *tree)
     return 0;
 }
 
-void tree_release(struct tree *tree)
+void process_tree_release(struct process_tree *tree)
 {
     vec_release(&tree->pids);
     vec_release(&tree->waits.threads);
 }
 
-size_t tree_threads(const struct tree *tree, pid_t **ret)
+size_t process_tree_threads(const struct process_tree *tree, pid_t **ret)
 {
     VEC(pid_t) threads = {0};
 
@@ -241,7 +241,7 @@ static bool add_stat(const char *fields, struct usage *sum)
     return true;
 }
 
-static void read_stat(const struct tree *tree, double *ret)
+static void read_stat(const struct process_tree *tree, double *ret)
 {
     struct usage sum = {0};
 
@@ -283,14 +283,14 @@ static double line_value(const char *text, const char *key)
 }
 
 /* The whole process, not only one file of it. */
-static bool gone(const struct tree *tree, pid_t pid)
+static bool gone(const struct process_tree *tree, pid_t pid)
 {
     autofree(mem) char *path = xasprintf("%s/%d", tree->proc, (int)pid);
 
     return !fs_exists(path);
 }
 
-static void read_io(const struct tree *tree, double *ret)
+static void read_io(const struct process_tree *tree, double *ret)
 {
     double sums[ARRAY_LEN(io_rows)] = {0};
 
@@ -316,7 +316,7 @@ static int by_tid(const void *a, const void *b)
 }
 
 /* What it waited since the last look; all of it if it is new, or the number of one that ended. */
-static uint64_t waited(const struct tree *tree, const struct thread_wait *now)
+static uint64_t waited(const struct process_tree *tree, const struct thread_wait *now)
 {
     const struct thread_wait *last =
         tree->waits.threads.len
@@ -327,7 +327,8 @@ static uint64_t waited(const struct tree *tree, const struct thread_wait *now)
 }
 
 /* One thread's; false if the kernel does not tell, or it is gone. */
-static bool read_wait(const struct tree *tree, pid_t pid, pid_t tid, struct thread_wait *ret)
+static bool read_wait(const struct process_tree *tree, pid_t pid, pid_t tid,
+                      struct thread_wait *ret)
 {
     autofree(mem) char *file = xasprintf("task/%d/schedstat", (int)tid);
     autorelease(str) struct str text = STR_INIT;
@@ -339,7 +340,7 @@ static bool read_wait(const struct tree *tree, pid_t pid, pid_t tid, struct thre
     return true;
 }
 
-static void read_waits(struct tree *tree, double *ret)
+static void read_waits(struct process_tree *tree, double *ret)
 {
     struct waits waits = {0};
 
@@ -362,9 +363,14 @@ static void read_waits(struct tree *tree, double *ret)
         ret[COUNTER_RUN_WAIT] = (double)tree->wait_ns / 1e9;
 }
 
-void tree_read(struct tree *tree, double *ret)
+void process_tree_read_processes(const struct process_tree *tree, double *ret)
 {
     read_stat(tree, ret);
     read_io(tree, ret);
+}
+
+void process_tree_read(struct process_tree *tree, double *ret)
+{
+    process_tree_read_processes(tree, ret);
     read_waits(tree, ret);
 }

@@ -175,6 +175,7 @@ void ending_from_record(const struct exit_record *record, const struct asked *as
         .max_rss_bytes = record->max_rss_bytes,
         .dropped_bytes = record->dropped_stdout + record->dropped_stderr,
         .error = to->len ? to->s : NULL,
+        .energy = ENERGY_UNKNOWN,
     };
 }
 
@@ -185,6 +186,7 @@ void ending_from_start(const struct err *err, struct ending *ret)
         .transient = spawn_error_passes(err->code),
         .exit_status = -1,
         .error = err_text(err),
+        .energy = ENERGY_UNKNOWN,
     };
 }
 
@@ -195,5 +197,6 @@ void ending_lost(const char *why, struct ending *ret)
         .transient = true,
         .exit_status = -1,
         .error = why ? why : "its keeper is gone and left no exit record",
+        .energy = ENERGY_UNKNOWN,
     };
 }

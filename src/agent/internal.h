@@ -64,6 +64,12 @@ bool spawn_error_passes(int code);
 
 /* As machine_probe, with /proc and /sys looked for under `root` ("" is the real machine). */
 void machine_probe_at(const char *root, struct machine *ret);
+/* The processors that this process may use now, as many as its cgroups allow of them, and the
+ * seconds that they were busy with anything since boot: NaN if not told. */
+struct machine_load {
+    double cpus, busy_s;
+};
+void machine_load_at(const char *root, struct machine_load *ret);
 /* Add the devices that NVML knows and CUDA_VISIBLE_DEVICES allows. */
 void gpu_probe(struct machine *ret);
 

@@ -22,6 +22,7 @@
  */
 #include "agent/local.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include <errno.h>
 #include <signal.h>
@@ -43,6 +44,7 @@ static void on_start(struct local *local, const struct agent_command *command)
         return;
     }
     watch->child = true;
+    power_begin(watch, command->launch->envp);
     if (!keeper_watch(watch, pidfd, pid))
         sweep_begin(watch);
 }
@@ -121,6 +123,8 @@ static void local_command(struct agent *agent, const struct agent_command *comma
             on_turn(watch, command);
         break;
     case COMMAND_SYSTEM:
+        if (watch)
+            system_want(watch, command);
         break;
     }
 }
@@ -149,11 +153,22 @@ static void local_free(struct agent *agent)
     vec_release(&local->watches);
     vec_release(&local->due);
     map_release(&local->by_id);
+    power_close(local);
     uv_close((uv_handle_t *)&local->poll, on_closed);
     uv_close((uv_handle_t *)&local->timer, on_closed);
     uv_close((uv_handle_t *)&local->turns, on_closed);
     uv_close((uv_handle_t *)&local->idle, on_closed);
 }
+
+static const struct pace pace = {
+    .tick_us = US_PER_S / 5,
+    .use_us = US_PER_S,
+    .profile_after_us = US_PER_S,
+    .profile_us = 2 * US_PER_S,
+    .silent_us = 10 * US_PER_S,
+    .meter_us = US_PER_S / 10,
+    .pdu_us = 5 * US_PER_S,
+};
 
 static const struct agent_ops agent_local = {
     .name = "local",
@@ -193,7 +208,9 @@ int agent_local_new(struct uv_loop_s *loop, const char *home_id, agent_event_fn 
     local->loop = loop;
     local->exec = TAKE(exec);
     open_handles(local);
+    local->pace = pace;
     machine_probe(&local->base.machine);
+    power_open(local);
     *ret = &TAKE(local)->base;
     return 0;
 }

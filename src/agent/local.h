@@ -1,16 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * local.h — the local agent and what it watches, for its files: local.c takes commands, watch.c
- * tells events, keepers.c waits for keepers and ends what lost ones left.
+ * tells events, keepers.c waits for keepers and ends what lost ones left, system.c moves levers,
+ * use.c and profile.c look at tuned attempts, power.c accounts for energy.
  */
 #ifndef HONE_AGENT_LOCAL_H
 #define HONE_AGENT_LOCAL_H
 
+#include "agent/counters_parts.h"
+#include "agent/energy_meter.h"
 #include "agent/internal.h"
+#include "agent/pdu.h"
 
 #include <uv.h>
 
 struct sweep;
+
+/* How long things take; a test shortens them before its first command. */
+struct pace {
+    int64_t tick_us;          /* between two looks at files */
+    int64_t use_us;           /* between two looks at what a tuned attempt uses */
+    int64_t profile_after_us; /* from its first sample to the beginning of its profile */
+    int64_t profile_us;       /* length of the profile */
+    int64_t silent_us;        /* so long without a sample is one */
+    int64_t meter_us;         /* shortest time between two looks at the energy meter */
+    int64_t pdu_us;           /* between two questions to the power meter */
+};
 
 struct local {
     struct agent base;
@@ -27,12 +42,78 @@ struct local {
     VEC(struct watch *) due;
     size_t n_running;
     unsigned n_looks; /* for turns, since the newest was asked for */
+    struct pace pace;
+    const struct lever_roots *roots; /* NULL: the machine's own */
+    struct machine_load load;        /* at load_us */
+    int64_t load_us;
+    struct watch *profiled; /* whose counters are open: one at a time, since they take many
+                               descriptors; NULL: nobody's */
+    struct energy_meter *meter;
+    struct energy_model model; /* for what the meter cannot tell */
+    int64_t meter_us;          /* when it was looked at */
+    int64_t outlet_us;         /* of the power meter's newest reading; 0: none */
+    struct pdu *pdu;           /* NULL: there is no power meter */
 };
 
 enum phase {
     PHASE_RUNNING,  /* its keeper lives */
     PHASE_SWEEPING, /* its keeper is gone; a worker ends what it left */
     PHASE_ENDING,   /* nothing runs; files are read to their end */
+};
+
+/* The configuration that is to be put in place (system.c). */
+struct wanted {
+    int64_t generation;         /* the newest asked for; 0: none */
+    bool open;                  /* something of it is still to be done */
+    bool unstarted;             /* for its program was not there yet */
+    struct lever_values levers; /* given[]: still to be moved */
+    char *control_json;         /* still to be written; NULL: nothing */
+    bool with_control;          /* the program was told to change too */
+    unsigned n_tries;           /* in vain, while it started processes */
+    size_t n_uses;              /* of the attempt when it was asked for */
+    int error;                  /* of the first lever that was refused */
+    struct str text;            /* what was refused or done in part */
+};
+struct answer { /* to the newest configuration that was obeyed */
+    int64_t generation;
+    int error;
+    char *text; /* NULL: nothing to say */
+};
+
+/* All that a tuned attempt and the machine have done until a moment (use.c). */
+struct use_look {
+    int64_t at_us; /* 0: none */
+    struct lever_sample sample;
+    double values[COUNTERS];
+    struct machine_load load;
+};
+struct use {
+    struct use_look last;
+    struct process_tree tree;
+    size_t n; /* times told */
+    struct lever_use newest;
+};
+struct profiling {
+    struct counters *counters; /* NULL: outside of the window */
+    struct counts before;
+    int64_t first_us; /* of the first sample, or look; 0: none */
+    int64_t look_us;
+    struct profile *profile; /* ready, and told with the next use; NULL: not yet, or told */
+    bool done;
+};
+
+/* How the meters stood when the attempt began (power.c). */
+struct gpu_mark {
+    char *id;
+    struct energy before;
+};
+struct power_mark {
+    int64_t at_us, wall_us; /* 0: this agent did not begin it */
+    struct energy host;
+    double cpu_s; /* of the machine */
+    VEC(struct gpu_mark) gpus;
+    int64_t outlet_us; /* of the power meter's first reading after that; 0: none yet */
+    double outlet_j;
 };
 
 struct watch {
@@ -57,6 +138,15 @@ struct watch {
     struct err failure;        /* why it is lost or never began */
     bool unstarted;            /* exec_start failed */
     struct sweep *sweep;       /* while PHASE_SWEEPING */
+    double cpus;               /* granted */
+    bool tuned;
+    struct lever *lever; /* NULL: not needed yet */
+    struct wanted wanted;
+    struct answer answer;
+    bool tell_system; /* the answer is to be told */
+    struct use use;
+    struct profiling profiling;
+    struct power_mark power;
 };
 
 /* watch.c */
@@ -67,6 +157,11 @@ void watch_free(struct watch *watch);
 void watch_due(struct watch *watch);
 /* One more or less runs: the timer that reads files runs exactly while there is one. */
 void watch_count(struct local *local, int change);
+void watch_tell(struct watch *watch, struct agent_event *event);
+/* The levers of the attempt; -ESRCH while its keeper has not come to its record. */
+int watch_lever(struct watch *watch, struct err *err);
+/* Look soon, and again until what was asked for has happened. */
+void watch_soon(struct local *local);
 
 /* A turn was asked of it: look soon, and until it has happened. */
 void watch_turn(struct watch *watch, int64_t turn);
@@ -85,5 +180,35 @@ void sweep_begin(struct watch *watch);
 void on_keepers(uv_poll_t *poll, int status, int events);
 /* The watch goes before its sweep does. */
 void sweep_forget(struct sweep *sweep);
+
+/* system.c */
+/* A configuration was asked for: note it, and see to it from the loop. */
+void system_want(struct watch *watch, const struct agent_command *command);
+/* Do what can be done now; the answer is due when nothing is left to do. */
+void system_try(struct watch *watch);
+void system_tell(struct watch *watch);
+/* The attempt has ended: take back what outlives it. */
+void system_end(struct watch *watch);
+void system_release(struct watch *watch);
+
+/* use.c: a tuned attempt that runs, on every tick. now_us: monotonic. */
+void use_tick(struct watch *watch, int64_t now_us);
+void use_release(struct watch *watch);
+
+/* profile.c: the same, for its profile. */
+void profile_tick(struct watch *watch, int64_t now_us);
+void profile_release(struct watch *watch);
+
+/* power.c */
+void power_open(struct local *local);
+void power_close(struct local *local);
+/* The attempt begins, now. */
+void power_begin(struct watch *watch, char *const *envp);
+void power_tick(struct local *local, int64_t now_us);
+/* What the ended attempt has taken. */
+struct energy power_of(struct watch *watch, const struct ending *ending);
+/* Somebody runs, or nobody does: ask the power meter, or leave it alone. */
+void power_run(struct local *local, bool run);
+void power_release(struct watch *watch);
 
 #endif

@@ -10,9 +10,10 @@
 #include "agent/internal.h"
 
 #include "base/fs.h"
+#include "exec/cpus.h"
 #include <limits.h>
 #include <math.h>
-#include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* First line of a small file, or NULL; free it. */
@@ -25,21 +26,22 @@ static char *read_line(const char *path)
     return str_take(&text);
 }
 
-static double affinity_count(void)
+/* Which processors this process may run on; none if the kernel does not say. */
+static struct cpus affinity(void)
 {
-    for (int bits = 1024; bits <= 1 << 20; bits *= 2) {
-        cpu_set_t *set = CPU_ALLOC(bits);
-        size_t size = CPU_ALLOC_SIZE(bits);
-        if (!set)
-            break;
-        int r = sched_getaffinity(0, size, set);
-        int n = r == 0 ? CPU_COUNT_S(size, set) : 0;
-        CPU_FREE(set);
-        if (n > 0)
-            return n;
-    }
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (double)n : 1;
+    struct cpus cpus = {0};
+
+    if (syscall(SYS_sched_getaffinity, 0, sizeof(cpus.bits), cpus.bits) < 0)
+        return (struct cpus){0};
+    return cpus;
+}
+
+static double count_of(const struct cpus *cpus)
+{
+    size_t n = cpus_count(cpus);
+    long online = n > 0 ? (long)n : sysconf(_SC_NPROCESSORS_ONLN);
+
+    return online > 0 ? (double)online : 1;
 }
 
 /* What one cgroup folder allows; infinity: no limit there. */
@@ -172,13 +174,50 @@ static double total_memory(const char *root)
 void machine_probe_at(const char *root, struct machine *ret)
 {
     struct limits limits = cgroup_limits(root);
+    struct cpus cpus = affinity();
     char name[256] = "";
 
     gethostname(name, sizeof(name) - 1);
     *ret = (struct machine){.name = xstrdup(name[0] ? name : "localhost")};
     /* A quota of half a processor still runs one trial at a time. */
-    ret->cpus = MAX(1.0, MIN(affinity_count(), limits.cpus));
+    ret->cpus = MAX(1.0, MIN(count_of(&cpus), limits.cpus));
     ret->mem_bytes = (uint64_t)MIN(total_memory(root), limits.memory);
+    if (cpus_count(&cpus) > 0) {
+        autorelease(str) struct str list = STR_INIT;
+        cpus_format(&cpus, &list);
+        ret->cpu_list = str_take(&list);
+    }
+}
+
+/* "cpu1 6 0 2 …" in ticks: user, nice, system, idle, iowait, irq, softirq, steal. What the
+ * machine's other guests took (steal) was not to be had either. NaN for other lines. */
+static double busy_in(const char *line, const struct cpus *cpus)
+{
+    unsigned cpu;
+    double user, nice, system, irq = 0, softirq = 0, steal = 0;
+
+    if (sscanf(line, "cpu%u %lf %lf %lf %*f %*f %lf %lf %lf", &cpu, &user, &nice, &system, &irq,
+               &softirq, &steal) < 4 ||
+        !cpus_has(cpus, cpu))
+        return NAN;
+    return (user + nice + system + irq + softirq + steal) / (double)sysconf(_SC_CLK_TCK);
+}
+
+void machine_load_at(const char *root, struct machine_load *ret)
+{
+    autofree(mem) char *path = xasprintf("%s/proc/stat", root);
+    autorelease(str) struct str text = STR_INIT;
+    struct limits limits = cgroup_limits(root);
+    struct cpus cpus = affinity();
+
+    *ret = (struct machine_load){MAX(1.0, MIN(count_of(&cpus), limits.cpus)), NAN};
+    if (fs_read(path, 16 << 20, &text, NULL) < 0)
+        return;
+    for (char *rest = text.s, *line; (line = strsep(&rest, "\n")) && str_starts(line, "cpu");) {
+        double busy_s = busy_in(line, &cpus);
+        if (!isnan(busy_s))
+            ret->busy_s = isnan(ret->busy_s) ? busy_s : ret->busy_s + busy_s;
+    }
 }
 
 void machine_probe(struct machine *ret)

@@ -10,13 +10,12 @@
 #include "base/clock.h"
 #include <unistd.h>
 
-#define TICK_MS    200
 #define TURN_MS    5
 #define TURN_QUICK 200 /* looks; then it takes its time, and so do we */
 
 /* ---- events out ---- */
 
-static void tell(struct watch *watch, struct agent_event *event)
+void watch_tell(struct watch *watch, struct agent_event *event)
 {
     struct agent *agent = &watch->local->base;
     event->attempt = watch->attempt;
@@ -36,7 +35,7 @@ static void tell_samples(struct watch *watch)
     if (!tail->samples.len)
         return;
     watch->n_told += (int64_t)tail->samples.len;
-    tell(watch, &event);
+    watch_tell(watch, &event);
     vec_release(&tail->samples);
 }
 
@@ -51,7 +50,8 @@ static void tell_ended(struct watch *watch)
         ending_from_start(&watch->failure, &event.ending);
     else
         ending_lost(watch->failure.text, &event.ending);
-    tell(watch, &event);
+    event.ending.energy = power_of(watch, &event.ending);
+    watch_tell(watch, &event);
 }
 
 /* ---- the set of watches ---- */
@@ -78,6 +78,9 @@ struct watch *watch_add(struct local *local, const struct agent_command *command
         .memory_bytes = launch->memory_bytes,
         .time_limit_us = launch->time_limit_us,
     };
+    watch->cpus = command->cpus;
+    watch->tuned = command->tuned;
+    watch->wanted.text = (struct str)STR_INIT;
     tail_init(&watch->tail, watch->dir, command->rules);
     watch->index = local->watches.len;
     watch->phase = PHASE_ENDING;
@@ -90,12 +93,21 @@ void watch_free(struct watch *watch)
 {
     if (watch->pidfd >= 0)
         close(watch->pidfd);
+    profile_release(watch);
+    use_release(watch);
+    system_release(watch);
+    power_release(watch);
     tail_release(&watch->tail);
     err_release(&watch->failure);
     free(watch->dir);
     free(watch->attempt_id);
     free(watch->program);
     free(watch);
+}
+
+int watch_lever(struct watch *watch, struct err *err)
+{
+    return watch->lever ? 0 : lever_open(watch->dir, watch->local->roots, &watch->lever, err);
 }
 
 static void watch_remove(struct watch *watch)
@@ -125,9 +137,10 @@ static void tell_started(struct watch *watch)
                                 .pid = watch->pid,
                                 .turn = watch->turn.turn,
                                 .paused_us = watch->turn.paused_us,
-                                .turn_us = watch->turn.since_us};
+                                .turn_us = watch->turn.since_us,
+                                .generation = watch->answer.generation};
     watch->tell_started = false;
-    tell(watch, &event);
+    watch_tell(watch, &event);
 }
 
 /* What it said before it was paused is told before. */
@@ -141,7 +154,19 @@ static void tell_turn(struct watch *watch)
         .used_bytes = watch->turn.used_bytes,
     };
     watch->tell_turn = false;
-    tell(watch, &event);
+    watch_tell(watch, &event);
+}
+
+/* The configuration that was asked for, and the answer. */
+static void process_system(struct watch *watch)
+{
+    if (watch->wanted.open && watch->phase == PHASE_RUNNING) {
+        system_try(watch);
+        if (watch->wanted.unstarted)
+            watch_soon(watch->local);
+    }
+    if (watch->tell_system)
+        system_tell(watch);
 }
 
 /* The only place where a watch ends. */
@@ -149,6 +174,7 @@ static void process(struct watch *watch)
 {
     if (watch->tell_started)
         tell_started(watch);
+    process_system(watch);
     if (watch->behind || watch->tell_turn || watch->phase == PHASE_ENDING)
         read_files(watch);
     if (watch->tell_turn && !watch->behind)
@@ -157,6 +183,7 @@ static void process(struct watch *watch)
         return;
     tail_finish(&watch->tail, clock_wall_us());
     tell_samples(watch);
+    system_end(watch);
     watch_remove(watch);
     tell_ended(watch);
     watch_free(watch);
@@ -187,6 +214,11 @@ void watch_due(struct watch *watch)
     uv_idle_start(&local->idle, on_idle);
 }
 
+static uint64_t tick_ms(const struct local *local)
+{
+    return (uint64_t)local->pace.tick_us / 1000;
+}
+
 /* True while the turn that was asked for has not happened. */
 static bool look_for_turn(struct watch *watch)
 {
@@ -203,17 +235,36 @@ static bool look_for_turn(struct watch *watch)
     return false;
 }
 
+/* True while a configuration waits for its program to start. */
+static bool look_for_program(struct watch *watch)
+{
+    const struct wanted *wanted = &watch->wanted;
+
+    if (watch->phase != PHASE_RUNNING || !wanted->open || !wanted->unstarted)
+        return false;
+    system_try(watch);
+    return wanted->open && wanted->unstarted;
+}
+
 void on_turns(uv_timer_t *timer)
 {
     struct local *local = timer->data;
     bool awaited = false;
 
-    vec_foreach (watch, &local->watches)
+    vec_foreach (watch, &local->watches) {
         awaited = look_for_turn(*watch) || awaited;
+        awaited = look_for_program(*watch) || awaited;
+    }
     if (!awaited)
         uv_timer_stop(timer);
     else if (++local->n_looks == TURN_QUICK)
-        uv_timer_set_repeat(timer, TICK_MS);
+        uv_timer_set_repeat(timer, tick_ms(local));
+}
+
+void watch_soon(struct local *local)
+{
+    local->n_looks = 0;
+    uv_timer_start(&local->turns, on_turns, 1, TURN_MS);
 }
 
 void watch_turn(struct watch *watch, int64_t turn)
@@ -226,19 +277,30 @@ void watch_turn(struct watch *watch, int64_t turn)
         watch_due(watch);
         return;
     }
-    local->n_looks = 0;
-    uv_timer_start(&local->turns, on_turns, 1, TURN_MS);
+    watch_soon(local);
+}
+
+static void tick(struct watch *watch, int64_t now_us)
+{
+    if (!watch->due)
+        read_files(watch);
+    if (watch->tuned) {
+        use_tick(watch, now_us);
+        profile_tick(watch, now_us);
+    }
+    if (watch->wanted.open)
+        system_try(watch);
 }
 
 static void on_timer(uv_timer_t *timer)
 {
     struct local *local = timer->data;
+    int64_t now_us = clock_mono_us();
 
-    for (size_t i = 0; i < local->watches.len; i++) {
-        struct watch *watch = local->watches.at[i];
-        if (watch->phase == PHASE_RUNNING && !watch->due)
-            read_files(watch);
-    }
+    power_tick(local, now_us);
+    for (size_t i = 0; i < local->watches.len; i++)
+        if (local->watches.at[i]->phase == PHASE_RUNNING)
+            tick(local->watches.at[i], now_us);
 }
 
 void watch_count(struct local *local, int change)
@@ -246,7 +308,8 @@ void watch_count(struct local *local, int change)
     bool before = local->n_running > 0;
     local->n_running += (size_t)change;
     if (!before && local->n_running > 0)
-        uv_timer_start(&local->timer, on_timer, TICK_MS, TICK_MS);
+        uv_timer_start(&local->timer, on_timer, tick_ms(local), tick_ms(local));
     else if (before && local->n_running == 0)
         uv_timer_stop(&local->timer);
+    power_run(local, local->n_running > 0);
 }

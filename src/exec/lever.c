@@ -25,6 +25,31 @@ const char *lever_name(enum lever_kind kind)
     return levers[kind]->name;
 }
 
+void lever_values_take(struct lever_values *to, const struct lever_values *from,
+                       enum lever_kind kind)
+{
+    to->given[kind] = from->given[kind];
+    switch (kind) {
+    case LEVER_CPUS:
+        to->cpus = from->cpus;
+        break;
+    case LEVER_CPU_QUOTA:
+        to->quota_cpus = from->quota_cpus;
+        break;
+    case LEVER_MEMORY:
+        to->memory_bytes = from->memory_bytes;
+        break;
+    case LEVER_NICE:
+        to->nice = from->nice;
+        break;
+    case LEVER_FREQUENCY:
+        to->frequency_khz = from->frequency_khz;
+        break;
+    case LEVER_KINDS:
+        break;
+    }
+}
+
 static const char *cpu_root_of(const struct lever_roots *roots)
 {
     return roots && roots->cpu ? roots->cpu : "/sys/devices/system/cpu";

@@ -33,6 +33,10 @@ struct lever_values {
     uint64_t frequency_khz; /* UINT64_MAX: as it was before the first change */
 };
 
+/* Take over what `from` gives for that kind. */
+void lever_values_take(struct lever_values *to, const struct lever_values *from,
+                       enum lever_kind kind);
+
 /* Where the kernel shows its files; a fake tree in tests. A NULL is the usual place. */
 struct lever_roots {
     const char *cgroup; /* "/sys/fs/cgroup" */
@@ -91,11 +95,12 @@ void lever_sample_release(struct lever_sample *sample);
 
 /* What they did between two samples. Pure. */
 struct lever_use {
-    size_t threads;      /* alive at the end */
-    size_t running;      /* that wanted a processor for a quarter of the time or more */
-    double wanted_cpus;  /* by the running ones: on a processor or waiting for one */
-    double used_cpus;    /* by all */
-    double sleeps_per_s; /* of the middle one of them, for each second on a processor */
+    size_t threads;               /* alive at the end */
+    size_t running;               /* that wanted a processor for a quarter of the time or more */
+    double wanted_cpus;           /* by the running ones: on a processor or waiting for one */
+    double used_cpus;             /* by all */
+    double sleeps_per_s;          /* of the middle one of them, for each second on a processor */
+    double run_s, wait_s, sleeps; /* of all, in that time; of those that ended: not known */
 };
 void lever_use(const struct lever_sample *before, const struct lever_sample *after,
                struct lever_use *ret);

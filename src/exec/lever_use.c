@@ -118,6 +118,9 @@ void lever_use(const struct lever_sample *before, const struct lever_sample *aft
         struct lever_thread growth = thread_growth(before, thread);
         double wanted = MIN(1.0, (double)(growth.run_ns + growth.wait_ns) / wall_ns);
         ret->used_cpus += MIN(1.0, (double)growth.run_ns / wall_ns);
+        ret->run_s += (double)growth.run_ns / 1e9;
+        ret->wait_s += (double)growth.wait_ns / 1e9;
+        ret->sleeps += (double)growth.sleeps;
         if (wanted < RUNNING)
             continue;
         ret->wanted_cpus += wanted;
