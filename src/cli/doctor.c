@@ -4,13 +4,14 @@
  * check is a row; it may say ok, missing (Hone gets along without) or wrong (it does not work).
  */
 #include "agent/agent.h"
+#include "agent/counters.h"
+#include "agent/energy_meter.h"
 #include "base/fs.h"
 #include "cli/cmd.h"
 #include "cli/output.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
-#include <sys/syscall.h>
+#include <math.h>
 #include <unistd.h>
 
 #define DISK_LOW (1ULL << 30)
@@ -132,43 +133,36 @@ static enum verdict check_cgroups(const struct patient *patient UNUSED, struct s
     return verdict;
 }
 
-static bool counter_works(uint32_t type, uint64_t config)
-{
-    struct perf_event_attr attr = {.type = type, .size = sizeof(attr), .config = config};
-    attr.exclude_kernel = 1;
-    attr.exclude_hv = 1;
-    int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0;
-}
-
 static enum verdict check_counters(const struct patient *patient UNUSED, struct str *found)
 {
-    if (counter_works(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES)) {
-        str_add(found, "hardware and software; not used yet");
-        return VERDICT_OK;
+    autofree(counters) struct counters *counters = NULL;
+    autorelease(err) struct err err = ERR_INIT;
+    struct counters_options options = {.pid = getpid()};
+    struct counts counts;
+
+    if (counters_open(&options, &counters, &err) < 0) {
+        str_add(found, err_text(&err));
+        return VERDICT_MISSING;
     }
-    if (counter_works(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK))
-        str_add(found, "no hardware counters (often so in virtual machines); counters are not "
-                       "used yet");
-    else
-        str_add(found, "not allowed (kernel.perf_event_paranoid); counters are not used yet");
+    counters_read(counters, 0, &counts);
+    str_add(found, counters_explain(counters));
+    if (!isnan(counts.values[COUNTER_CYCLES]))
+        return VERDICT_OK;
+    str_add(found, "; workloads are told apart by how they respond");
     return VERDICT_MISSING;
 }
 
-static enum verdict check_energy(const struct patient *patient UNUSED, struct str *found)
+static enum verdict check_energy(const struct patient *patient, struct str *found)
 {
-    static const char *const path = "/sys/class/powercap/intel-rapl:0/energy_uj";
+    struct energy_meter_options options = {.powercap = getenv("HONE_POWERCAP"),
+                                           .model = energy_model_default(patient->machine.cpus)};
+    autofree(energy_meter) struct energy_meter *meter = energy_meter_new(&options, 0);
+    const char *url = getenv("HONE_PDU");
 
-    if (access(path, R_OK) == 0) {
-        str_add(found, "RAPL; not used yet");
-        return VERDICT_OK;
-    }
-    str_add(found, fs_exists(path) ? "RAPL is there but only root may read it"
-                                   : "no RAPL on this machine");
-    str_add(found, "; energy is not recorded yet");
-    return VERDICT_MISSING;
+    str_add(found, energy_meter_explain(meter));
+    if (url && *url)
+        str_addf(found, "; a power meter is asked at %s", url);
+    return energy_meter_host(meter).measured ? VERDICT_OK : VERDICT_MISSING;
 }
 
 static enum verdict check_gpus(const struct patient *patient, struct str *found)
@@ -243,6 +237,31 @@ static void put_row(struct json_out *out, const char *name, enum verdict verdict
     json_end_object(out);
 }
 
+static void add_row(struct table *table, struct json_out *out, const char *name,
+                    enum verdict verdict, const char *found)
+{
+    put_row(out, name, verdict, found);
+    table_add(table, PLAIN, name);
+    table_add(table, verdict_colours[verdict], verdict_names[verdict]);
+    table_add(table, PLAIN, found);
+}
+
+/* What Hone can change about a running trial from outside, and how. */
+static void examine_levers(struct table *table, struct json_out *out)
+{
+    struct cgroup_plan plan;
+    cgroup_plan_init(&plan, "/sys/fs/cgroup");
+    autofree(lever) struct lever *lever = lever_open_machine(&plan, NULL);
+
+    for (size_t i = 0; i < LEVER_KINDS; i++) {
+        autorelease(str) struct str how = STR_INIT;
+        autofree(mem) char *name = xasprintf("lever %s", lever_name((enum lever_kind)i));
+        bool possible = lever_possible(lever, (enum lever_kind)i, &how);
+        add_row(table, out, name, possible ? VERDICT_OK : VERDICT_MISSING, how.s);
+    }
+    cgroup_plan_release(&plan);
+}
+
 static enum verdict examine(const struct patient *patient, struct table *table,
                             struct json_out *out)
 {
@@ -252,11 +271,9 @@ static enum verdict examine(const struct patient *patient, struct table *table,
         autorelease(str) struct str found = STR_INIT;
         enum verdict verdict = checks[i].check(patient, &found);
         worst = MAX(worst, verdict);
-        put_row(out, checks[i].name, verdict, found.s);
-        table_add(table, PLAIN, checks[i].name);
-        table_add(table, verdict_colours[verdict], verdict_names[verdict]);
-        table_add(table, PLAIN, found.s);
+        add_row(table, out, checks[i].name, verdict, found.s);
     }
+    examine_levers(table, out);
     return worst;
 }
 
