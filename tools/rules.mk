@@ -124,7 +124,8 @@ bench-search-full: ## the same with the slow peers and all our searchers: a day
 
 $(SEARCH_BENCH): %: %.o $(B)/bench/search/parts.a $(B)/libhone.a
 	$(CC) $(LDALL) -o $@ $^ $(LIBS) -lz
-$(B)/bench/machine/%: $(B)/bench/machine/%.o $(B)/bench/search/parts.a $(B)/libhone.a
+MACHINE_SIM := $(filter %/machine.o,$(SIM_OBJ)) $(filter $(B)/tests/sim/machine_%,$(SIM_OBJ))
+$(B)/bench/machine/%: $(B)/bench/machine/%.o $(MACHINE_SIM) $(B)/bench/search/parts.a $(B)/libhone.a
 	$(CC) $(LDALL) -o $@ $^ $(LIBS) -lz
 $(B)/bench/search/parts.a: $(SEARCH_PARTS:%.c=$(B)/%.o)
 	@rm -f $@
