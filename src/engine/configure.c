@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <math.h>
 
+#define LOOK_US US_PER_S
 #define RESENDS 3 /* then it is taken as in place: what is to be said was said */
 
 /* ---- what the agent is told ---- */
@@ -178,7 +179,7 @@ int64_t configure_wake_us(const struct live *live)
     if (live->tuned->sent_mono_us)
         return live->tuned->sent_mono_us + ASK_AGAIN_US;
     /* A configuration on trial that brings no step is noticed. */
-    return live->tuned->trying ? live->heard_mono_us + US_PER_S : INT64_MAX;
+    return live->tuned->trying ? live->tuned->looked_us + LOOK_US : INT64_MAX;
 }
 
 /* ---- answers ---- */

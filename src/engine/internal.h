@@ -62,6 +62,7 @@ struct live {
     int64_t taken_mono_us;              /* when this engine began to look after it */
     double prior_mean, prior_deviation; /* of its value as the search expected it; NaN: none */
     uint64_t used_bytes;                /* paused: memory that it holds; 0: unknown */
+    int64_t asked_us;                   /* wall: when that was decided; 0: by an earlier engine */
     enum reason asked;                  /* why it is to end; REASON_NONE: it is not */
     bool killing;                       /* asked to end at once */
     bool term_sent;                     /* the keeper was asked, not only the control page */

@@ -113,9 +113,10 @@ static void on_sample(struct live *live, const struct agent_sample *sample, stru
     const char *objective = run->spec.objective.metric;
 
     if (str_eq(sample->metric, METRIC_GENERATION)) {
-        /* Generation 2 is the page as it was made; a later one answers a request. */
+        /* Generation 2 is the page as it was made; a later one answers a request to end, or an
+         * earlier one to change something. */
         live->sdk = true;
-        if (live->asked != REASON_NONE && sample->value > 2)
+        if (live->asked != REASON_NONE && sample->value > 2 && sample->time_us >= live->asked_us)
             live->obeyed = true;
         return;
     }

@@ -38,8 +38,9 @@ static void send_stop(struct live *live, struct now now)
 }
 
 /* Kept with the attempt, so that an engine that adopts it knows why it ends. */
-static void set_asked(struct live *live, enum reason why)
+static void set_asked(struct live *live, enum reason why, struct now now)
 {
+    live->asked_us = now.wall_us;
     live->asked = live->attempt.reason = why;
     txn_put_attempt(live->run->engine->tick->txn, &live->attempt);
 }
@@ -50,7 +51,7 @@ void live_ask(struct live *live, enum reason why, bool kill, struct now now)
 
     /* An interrupted trial is run again, one that diverged is not, whichever came first. */
     if (first || (why == REASON_DIVERGED && live->asked == REASON_INTERRUPTED))
-        set_asked(live, why);
+        set_asked(live, why, now);
     if (!first && (live->killing || !kill))
         return;
     live->killing = kill;

@@ -169,7 +169,10 @@ void progress_use(struct live *live, const struct attempt_use *use, struct now n
 
 void progress_timer(struct live *live, struct now now)
 {
-    if (live->tuned && live->tuned->trying && !live->tuned->sent_mono_us && !live->paused &&
+    if (!live->tuned)
+        return;
+    live->tuned->looked_us = now.mono_us;
+    if (live->tuned->trying && !live->tuned->sent_mono_us && !live->paused &&
         window_look(&live->progress.window, (double)now.wall_us / 1e6))
         on_window(live, now);
 }

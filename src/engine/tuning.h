@@ -49,6 +49,7 @@ struct tuned {
     bool sdk, restarts;    /* as they were when that list was made */
     int64_t sent_mono_us;  /* sent and not answered; 0: it is in place */
     size_t resends;
+    int64_t looked_us; /* mono: when time was last found to pass */
     bool by_use;       /* no step is reported: judged by CPU time */
     bool trying;       /* what runs is on trial */
     double load, idle; /* cores */

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-static int64_t pauses, resumes; /* over all seeds */
+static int64_t pauses, resumes, changes; /* over all seeds */
 
 static uint64_t number_from(const char *variable, uint64_t otherwise)
 {
@@ -62,6 +62,8 @@ static struct faults random_faults(struct rng *rng)
         .user_interrupts = 0.3 * scale * rng_unit(rng),
         .user_stops = rng_chance(rng, 0.2) ? 0.3 * scale : 0,
         .late_keepers = 0.2 * scale * rng_unit(rng),
+        .refuses = 0.2 * scale * rng_unit(rng),
+        .misfits = 0.2 * scale * rng_unit(rng),
         .machine_shrinks = 0.3 * scale,
         .until_us = 600 * US_PER_S,
     };
@@ -84,6 +86,19 @@ static const char *random_rule(struct rng *rng)
     return rules[rng_below(rng, ARRAY_LEN(rules))];
 }
 
+static const char *random_system(struct rng *rng)
+{
+    static const char *const systems[] = {
+        "",
+        ",\"system\":{\"threads\":[2,1]}",
+        ",\"system\":{\"cpus\":\"auto\",\"nice\":[0,5]}",
+        ",\"system\":{\"cpus\":[1,2,3,4,5,6],\"threads\":\"auto\",\"workers\":[0,2]}",
+        ",\"system\":{\"cpus\":[1,2]},\"tune\":\"hyper\"",
+        ",\"system\":{\"threads\":[1,2]},\"tune\":\"joint\"",
+    };
+    return systems[rng_below(rng, ARRAY_LEN(systems))];
+}
+
 static void run_seed(uint64_t seed)
 {
     struct rng rng;
@@ -95,15 +110,16 @@ static void run_seed(uint64_t seed)
                             : kind < 0.1  ? "tpe"
                             : kind < 0.55 ? "random"
                                           : "sobol";
-    autofree(mem) char *spec = xasprintf(
-        "{\"name\":\"sim\",\"command\":[\"true\"],\"code\":\"none\","
-        "\"params\":{\"x\":{\"min\":0.0,\"max\":1.0},\"n\":[1,2,3]},"
-        "\"objective\":{\"metric\":\"loss\"%s},"
-        "\"search\":{\"algorithm\":\"%s\",\"trials\":%lld,\"seed\":%llu,\"stop\":%s%s},"
-        "\"limits\":{\"retries\":%d,\"grace\":\"5s\"%s}}",
-        rng_chance(&rng, 0.2) ? ",\"target\":0.02" : "", algorithm, (long long)trials,
-        (unsigned long long)seed, random_rule(&rng), rng_chance(&rng, 0.5) ? ",\"parallel\":3" : "",
-        (int)rng_below(&rng, 4), rng_chance(&rng, 0.1) ? ",\"time\":\"120s\"" : "");
+    autofree(mem) char *spec =
+        xasprintf("{\"name\":\"sim\",\"command\":[\"true\"],\"code\":\"none\","
+                  "\"params\":{\"x\":{\"min\":0.0,\"max\":1.0},\"n\":[1,2,3]},"
+                  "\"objective\":{\"metric\":\"loss\"%s},"
+                  "\"search\":{\"algorithm\":\"%s\",\"trials\":%lld,\"seed\":%llu,\"stop\":%s%s},"
+                  "\"limits\":{\"retries\":%d,\"grace\":\"5s\"%s}%s}",
+                  rng_chance(&rng, 0.2) ? ",\"target\":0.02" : "", algorithm, (long long)trials,
+                  (unsigned long long)seed, random_rule(&rng),
+                  rng_chance(&rng, 0.5) ? ",\"parallel\":3" : "", (int)rng_below(&rng, 4),
+                  rng_chance(&rng, 0.1) ? ",\"time\":\"120s\"" : "", random_system(&rng));
     struct faults faults = random_faults(&rng);
     struct world *world = world_new(seed, spec, (double)(1 + rng_below(&rng, 6)), &faults);
     struct verdicts verdicts = {.world = world};
@@ -124,6 +140,7 @@ static void run_seed(uint64_t seed)
     if (row.experiment.state == EXPERIMENT_FINISHED && row.experiment.reason == REASON_NONE)
         assert_int_equal(verdicts.rows, trials);
     world_turns(world, &pauses, &resumes);
+    changes += world_changes(world);
     experiment_row_release(&row);
     world_free(world);
 }
@@ -140,8 +157,9 @@ TEST(every_experiment_ends_with_each_trial_run_once_whatever_dies)
     for (uint64_t seed = 1; seed <= n; seed++)
         run_seed(seed);
     if (n >= 100) /* else the rules that pause may not have been among them */
-        assert_true(pauses > 0 && resumes > 0);
-    print_message("# %lld pauses, %lld resumed\n", (long long)pauses, (long long)resumes);
+        assert_true(pauses > 0 && resumes > 0 && changes > 0);
+    print_message("# %lld pauses, %lld resumed, %lld configurations\n", (long long)pauses,
+                  (long long)resumes, (long long)changes);
 }
 
 TEST(the_same_seed_gives_the_same_run)

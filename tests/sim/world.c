@@ -29,6 +29,7 @@ struct process {
     bool sdk, asked;      /* asked: the control page says that it is to end */
     bool unwanted;        /* the engine has decided that it ends */
     bool obeyed;          /* obeyed: it broke off at the engine's word */
+    int64_t generation;   /* of the configuration that was put in place last */
     int64_t turn;         /* of pausing: odd while it stands still */
     int64_t still_us;     /* since when */
     int64_t paused_us;    /* in pauses that are over */
@@ -67,6 +68,7 @@ struct event {
     bool kill;
     int64_t trial;
     int64_t turn;
+    int64_t generation;
     uint64_t pace;
     struct agent_event report; /* samples copied by the process */
     struct agent_sample sample_copy[SAMPLES_MAX];
@@ -96,6 +98,7 @@ struct world {
     int *successes;
     size_t n_successes;
     int64_t pauses, resumes;
+    int64_t changes; /* of configurations */
 };
 
 static struct now world_now(const struct world *world)
@@ -183,6 +186,7 @@ static void send_command(const struct agent_command *command, void *arg)
     message->command = command->kind;
     message->kill = command->kill;
     message->turn = command->turn;
+    message->generation = command->generation;
     struct process *process = map_find(&world->processes, (uint64_t)command->attempt);
     if (process && (command->kind == COMMAND_CONTROL || command->kind == COMMAND_STOP))
         process->unwanted = true;
@@ -319,11 +323,30 @@ static void come_up(struct world *world, struct process *process)
     }
     check_processes(world);
     deliver(world, report(world, process, EVENT_STARTED, between(world, 100, 20000)));
+    if (process->sdk && rng_chance(&world->rng, 0.5)) {
+        process->samples[process->n_samples++] = (struct agent_sample){
+            METRIC_GENERATION, 2, STEP_NONE, world->now_us + world->wall_offset_us};
+        report_samples(world, process, 0, between(world, 100, 20000));
+    }
     process->step_at_us = world->now_us + between(world, 100000, 3000000);
     process->end_at_us = world->now_us + between(world, 500000, 60000000);
     keep_pace(world, process);
     if (happens(world, world->faults.keeper_dies))
         push(world, KEEPER_DIES, between(world, 0, 60000000))->attempt = attempt;
+}
+
+static void tell_use(struct world *world, const struct process *process)
+{
+    struct event *message = report(world, process, EVENT_USE, between(world, 100, 20000));
+
+    message->report.use = (struct attempt_use){
+        .seconds = 1,
+        .cpu_s = rng_unit(&world->rng) * 2,
+        .io_bytes = NAN,
+        .machine_cpus = world->cpus,
+        .machine_busy_cpus = rng_unit(&world->rng) * world->cpus,
+    };
+    deliver(world, message);
 }
 
 static void step_process(struct world *world, struct process *process)
@@ -336,6 +359,7 @@ static void step_process(struct world *world, struct process *process)
     process->samples[process->n_samples++] = (struct agent_sample){
         "loss", value, (int64_t)process->n_samples, world->now_us + world->wall_offset_us};
     report_samples(world, process, process->n_samples - 1, between(world, 100, 20000));
+    tell_use(world, process);
     process->step_at_us = world->now_us + between(world, 100000, 3000000);
     struct event *next = push(world, PROCESS_STEPS, process->step_at_us - world->now_us);
     next->attempt = process->attempt;
@@ -351,7 +375,7 @@ static void finish_process(struct world *world, struct process *process)
     else if (happens(world, world->faults.checkpoints))
         end_process(world, process, REASON_EXIT, 85, 0);
     else {
-        if (!process->n_samples)
+        if (process->n_samples < 2)
             process->samples[process->n_samples++] =
                 (struct agent_sample){"loss", rng_unit(&world->rng), 1, 0};
         end_process(world, process, REASON_NONE, 0, 0);
@@ -386,8 +410,8 @@ static void obey_control(struct world *world, struct process *process)
     if (!process->alive || !process->sdk || process->obeyed || turn_paused(process->turn))
         return;
     process->obeyed = true;
-    process->samples[process->n_samples++] =
-        (struct agent_sample){METRIC_GENERATION, 4, STEP_NONE, 0};
+    process->samples[process->n_samples++] = (struct agent_sample){
+        METRIC_GENERATION, 4, STEP_NONE, world->now_us + world->wall_offset_us};
     report_samples(world, process, process->n_samples - 1, between(world, 100, 20000));
 }
 
@@ -422,6 +446,28 @@ static void on_turn(struct world *world, struct process *process, int64_t turn)
     if (turn > process->turn)
         take_turn(world, process, turn);
     tell_turn(world, process);
+}
+
+/* The machine obeys, cannot, or the program does not bear it. */
+static void on_system(struct world *world, struct process *process, int64_t generation)
+{
+    bool refused = happens(world, world->faults.refuses);
+
+    if (!process->alive)
+        return;
+    if (!refused && generation > process->generation) {
+        world->changes++;
+        process->generation = generation;
+        if (generation > 1 && happens(world, world->faults.misfits)) {
+            end_process(world, process, REASON_OOM, -1, 9);
+            tell_end(world, process);
+            return;
+        }
+    }
+    struct event *answer = report(world, process, EVENT_SYSTEM, between(world, 100, 20000));
+    answer->report.generation = generation;
+    answer->report.error = refused ? -EBUSY : 0;
+    deliver(world, answer);
 }
 
 static void on_command(struct world *world, const struct event *event)
@@ -462,6 +508,7 @@ static void on_command(struct world *world, const struct event *event)
         on_turn(world, process, event->turn);
         break;
     case COMMAND_SYSTEM:
+        on_system(world, process, event->generation);
         break;
     }
 }
@@ -794,6 +841,11 @@ void world_turns(const struct world *world, int64_t *add_pauses, int64_t *add_re
 {
     *add_pauses += world->pauses;
     *add_resumes += world->resumes;
+}
+
+int64_t world_changes(const struct world *world)
+{
+    return world->changes;
 }
 
 int world_successes(const struct world *world, int64_t trial)

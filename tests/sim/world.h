@@ -25,6 +25,8 @@ struct faults {
     double user_interrupts; /* a second */
     double user_stops;      /* a second: `stop` or `stop --drain`, for good */
     double late_keepers;    /* of a START: the keeper needs seconds to come up */
+    double refuses;         /* of a configuration: the machine cannot */
+    double misfits;         /* … the program runs out of memory under it */
     double machine_shrinks; /* when the engine comes up: it has fewer cpus than before */
     int64_t until_us;       /* after this all is well, so that every run can end */
 };
@@ -41,6 +43,8 @@ struct store *world_store(struct world *world);
 bool world_stopped(const struct world *world);
 /* How often a program was held, and how often one went on. */
 void world_turns(const struct world *world, int64_t *add_pauses, int64_t *add_resumes);
+/* How often a configuration was put in place. */
+int64_t world_changes(const struct world *world);
 /* How often the trial's program ran to its natural end with exit 0. */
 int world_successes(const struct world *world, int64_t trial);
 
