@@ -9,7 +9,6 @@
 #include "spec/parse.h"
 #include "spec/params.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <math.h>
 

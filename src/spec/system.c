@@ -232,9 +232,13 @@ static int make_whole(struct reader *reader, const char *name, const struct yaml
 
 static bool is_auto(const char *name, const struct yaml_node *node)
 {
+    static const char *const others[] = {"min", "max", "scale", "type", "step", "range"};
     const struct rule *rule = rule_find(name);
     const struct yaml_node *value = yaml_find(node, "values") ?: node;
 
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (yaml_find(node, others[i]))
+            return false; /* and refused where these are read */
     return rule && rule->may_be_auto && value->kind == YAML_SCALAR && str_eq(value->text, "auto");
 }
 
