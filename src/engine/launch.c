@@ -187,6 +187,16 @@ bool launch_new_checkpoint(const struct live *live)
     return stat(newest, &st) == 0 && (st.st_mtim.tv_sec + 1) * US_PER_S >= live->attempt.started_us;
 }
 
+/* The configuration it begins with, a point of spec.system; NULL: there is none. Free it. */
+static double *system_point(const struct live *live)
+{
+    if (!live->tuned)
+        return NULL;
+    double *point = xcalloc(live->run->tuning->n, sizeof(*point));
+    tuning_point(live->run, live->tuned->now, point);
+    return point;
+}
+
 static void send_launch(struct live *live, enum agent_command_kind kind, struct launch *launch,
                         const char *checkpoint)
 {
@@ -208,9 +218,10 @@ static void send_launch(struct live *live, enum agent_command_kind kind, struct 
     autofree(mem) char *checkpoints =
         checkpoint_dir(engine->home, live->attempt.experiment, live->attempt.trial);
     autofree(mem) char *workdir = NULL;
+    autofree(mem) double *system = system_point(live);
     struct json_out out = JSON_OUT(&params);
 
-    spec_command_line(&run->spec, trial->point, NULL, checkpoint, &line, &err);
+    spec_command_line(&run->spec, trial->point, system, checkpoint, &line, &err);
     if (run->spec.workdir == WORKDIR_TRIAL) {
         workdir = xasprintf("%s/work", launch->dir);
         fs_make_dirs(workdir, 0777, NULL);
@@ -219,7 +230,7 @@ static void send_launch(struct live *live, enum agent_command_kind kind, struct 
     env_make(&env, live, &line);
     env_identity(&env, live, launch->attempt_id);
     env_files(&env, launch->dir, checkpoints, checkpoint);
-    space_json(&run->spec.space, trial->point, &out);
+    spec_params_json(&run->spec, trial->point, system, &out);
     vec_push(&line.argv, NULL);
     vec_push(&env.list, NULL);
     launch->cwd = workdir ? workdir : run->spec.dir;
