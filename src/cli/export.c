@@ -89,25 +89,6 @@ void csv_params(const struct export *export, const struct trial *trial)
         next_param(export->to, &spec->space.params[i], trial->point[i]);
 }
 
-void put_system(struct json_out *out, const struct spec *spec, const char *key,
-                json_t *const *values)
-{
-    json_key(out, key);
-    if (!values) {
-        json_null_out(out);
-        return;
-    }
-    json_begin_object(out);
-    for (size_t i = 0; i < system_count(spec); i++) {
-        json_key(out, system_name_at(spec, i));
-        if (values[i])
-            json_value(out, values[i]);
-        else
-            json_null_out(out);
-    }
-    json_end_object(out);
-}
-
 /* ---- trials ---- */
 
 static void csv_head(const struct export *export)

@@ -33,10 +33,6 @@ void csv_next_value(FILE *to, const json_t *value);
  * them are left out. */
 void csv_param_names(const struct export *export);
 void csv_params(const struct export *export, const struct trial *trial);
-/* A member for each system parameter: its value, null where it is not known. */
-void put_system(struct json_out *out, const struct spec *spec, const char *key,
-                json_t *const *values);
-
 /* A row for each step that a trial told of; a row for each trial. 0, or an error. */
 int export_iterations(const struct export *export);
 int export_summary(const struct export *export);

@@ -98,7 +98,7 @@ static void json_row(const struct iterations *it, const struct tuning_phase *pha
             json_put_double(&out, it->metrics.at[i], it->values[i]);
     json_end_object(&out);
     json_put_int(&out, "generation", phase->generation);
-    put_system(&out, &it->export->target->spec, "system", phase->values);
+    tuning_put_system(&out, &it->export->target->spec, "system", phase->values);
     json_put_raw(&out, "params", it->row->params_json ? it->row->params_json : "{}");
     json_end_object(&out);
     fprintf(it->export->to, "%s\n", text.s);

@@ -228,8 +228,8 @@ static void json_row(const struct summing *sum)
     for (size_t i = 0; i < ARRAY_LEN(columns); i++)
         json_put_known(&out, columns[i].name, figure_at(&figures, i));
     json_put_text(&out, "energy", *energy_word(trial) ? energy_word(trial) : NULL);
-    put_system(&out, spec, "best", best < 0 ? NULL : sum->tuning.phases.at[best].values);
-    put_system(&out, spec, "final", vec_last(&sum->tuning.phases)->values);
+    tuning_put_system(&out, spec, "best", best < 0 ? NULL : sum->tuning.phases.at[best].values);
+    tuning_put_system(&out, spec, "final", vec_last(&sum->tuning.phases)->values);
     json_put_raw(&out, "params", sum->row->params_json ? sum->row->params_json : "{}");
     json_end_object(&out);
     fprintf(sum->export->to, "%s\n", text.s);

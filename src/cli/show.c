@@ -164,12 +164,23 @@ struct ring {
     size_t n;
 };
 
+/* Decisions about the machine have a place of their own, and would push out all others. */
+static bool is_tuning(const char *json)
+{
+    autofree(json) json_t *event = NULL;
+
+    if (!strstr(json, "\"tuned\"") && !strstr(json, "\"changed\"") &&
+        !strstr(json, "\"tune_note\""))
+        return false;
+    return json_parse(json, strlen(json), &event, NULL) == 0 && view_event_is_tuning(event);
+}
+
 static int on_event(int64_t id UNUSED, int64_t time_us, int64_t trial, const char *json, void *arg)
 {
     struct ring *ring = arg;
     size_t i = ring->n % RING;
 
-    if (ring->trial && trial != ring->trial)
+    if ((ring->trial && trial != ring->trial) || is_tuning(json))
         return 0;
     free(ring->events[i].json);
     ring->events[i].json = xstrdup(json);

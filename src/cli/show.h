@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show.h — what show.c, show_experiment.c and show_trial.c share.
+ * show.h — what show.c, show_experiment.c, show_trial.c and show_tuning.c share.
  */
 #ifndef HONE_SHOW_H
 #define HONE_SHOW_H
@@ -31,6 +31,15 @@ void show_environment(const struct show *show);
 char *trial_error(struct store *store, const struct trial *trial);
 /* The last events of the experiment, or of the trial if one was named. */
 void show_events(const struct show *show);
+
+/* What the machine under a trial had at last, its energy; each decision about it. */
+void show_trial_tuning(const struct show *show);
+void show_decisions(const struct show *show);
+/* The same as sums over the trials. */
+void show_experiment_tuning(const struct show *show);
+/* Members of an open object. */
+void show_trial_tuning_json(const struct show *show, struct json_out *out);
+void show_experiment_tuning_json(const struct show *show, struct json_out *out);
 
 void show_experiment(const struct show *show);
 void show_experiment_json(const struct show *show);

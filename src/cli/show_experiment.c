@@ -129,6 +129,7 @@ static void show_head_lines(const struct show *show, const struct ranking *ranki
         show_first(show, ranking);
     show_command(show);
     show_times(show, e->created_us, e->ended_us, e->run_us);
+    show_experiment_tuning(show);
     if (e->code)
         show_line(show, "code", PLAIN, "%.12s%s", e->code,
                   show->target->spec.code_isolate ? ", run from its record" : "");
@@ -234,6 +235,7 @@ void show_experiment_json(const struct show *show)
 
     output_experiment(&out, row, show->engine, params,
                       count_attempts(show->store, row->experiment.id), true);
+    show_experiment_tuning_json(show, &out);
     json_put_text(&out, "code", row->experiment.code);
     put_json(&out, "environment", row->experiment.environment);
     put_json(&out, "spec", row->experiment.spec_json);

@@ -255,11 +255,13 @@ void show_trial(const struct show *show)
     show_value(show);
     show_reasons(show);
     show_times(show, trial->started_us, trial->ended_us, trial->run_us);
+    show_trial_tuning(show);
     show_marks(show, row->starred, row->note, row->tags.at, row->tags.len);
     show_error(show);
     show_params(show);
     show_metrics(show);
     show_attempts(show);
+    show_decisions(show);
     show_environment(show);
     show_events(show);
 }
@@ -294,6 +296,7 @@ void show_trial_json(const struct show *show)
     json_begin_array(&out);
     store_attempts(show->store, experiment->id, row->trial.number, false, attempt_json, &out, NULL);
     json_end_array(&out);
+    show_trial_tuning_json(show, &out);
     json_put_text(&out, "code", experiment->code);
     json_put_raw(&out, "environment", experiment->environment ? experiment->environment : "null");
     json_end_object(&out);

@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/ranking.h"
 #include "cli/table.h"
+#include "cli/tuning.h"
 
 #include <errno.h>
 #include <math.h>
@@ -67,6 +68,48 @@ static void print_best(struct summary_print *print)
     ranking_release(&ranking);
 }
 
+struct machine {
+    struct summary_print *print;
+    struct str words;
+};
+
+static int on_tuned_trial(const struct trial_row *row, void *arg)
+{
+    struct machine *machine = arg;
+    const struct summary_print *print = machine->print;
+    struct tuning_log log = TUNING_LOG_INIT;
+    struct tuning tuning;
+    autorelease(str) struct str changes = STR_INIT;
+
+    tuning_log_load(&log, print->store, row->trial.experiment, row->trial.number, NULL);
+    tuning_load(&tuning, print->store, &print->target->spec, row, &log, NULL);
+    tuning_words(&tuning, &print->target->spec, tuning.phases.len - 1, &machine->words);
+    str_add_changes(&changes, tuning.changes, tuning.live.sum_s + tuning.restart.sum_s);
+    if (machine->words.len)
+        str_addf(&machine->words, " (%s)", changes.s);
+    tuning_release(&tuning);
+    tuning_log_release(&log);
+    return 0;
+}
+
+/* How the machine ended up: of one trial. Of several, `hone show` tells. */
+static void print_machine(struct summary_print *print)
+{
+    int64_t id = print->target->experiment.experiment.id;
+    const struct spec *spec = &print->target->spec;
+    struct trial_query query = {.experiment = id, .number = 1};
+    struct machine machine = {print, STR_INIT};
+    int64_t made = 0;
+
+    for (int i = 0; i < TRIAL_STATES; i++)
+        made += print->target->experiment.counts[i];
+    if (made == 1 && system_count(spec))
+        store_trials(print->store, &query, on_tuned_trial, &machine, NULL);
+    if (machine.words.len)
+        printf("  machine: %s\n", machine.words.s);
+    str_release(&machine.words);
+}
+
 static void print_head(const struct json_t *final)
 {
     const json_t *trials = json_object_get(final, "trials");
@@ -120,6 +163,7 @@ void summary_print(const struct cmd_call *call, const json_t *final)
     if (store_open_read(call->home, &store, NULL) == 0) {
         print.store = store;
         if (target_find(store, ref, FIND_EXPERIMENT, &target, NULL) == 0) {
+            print_machine(&print);
             print_best(&print);
             mattered_print(store, &target, call->colour);
         }

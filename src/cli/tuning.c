@@ -420,6 +420,32 @@ void tuning_words(const struct tuning *tuning, const struct spec *spec, size_t p
     }
 }
 
+void tuning_put_system(struct json_out *out, const struct spec *spec, const char *key,
+                       json_t *const *values)
+{
+    json_key(out, key);
+    if (!values) {
+        json_null_out(out);
+        return;
+    }
+    json_begin_object(out);
+    for (size_t i = 0; i < system_count(spec); i++) {
+        json_key(out, system_name_at(spec, i));
+        if (values[i])
+            json_value(out, values[i]);
+        else
+            json_null_out(out);
+    }
+    json_end_object(out);
+}
+
+void str_add_changes(struct str *to, int64_t changes, double cost_s)
+{
+    str_addf(to, "%lld change%s", (long long)changes, changes == 1 ? "" : "s");
+    if (changes)
+        str_addf(to, ", cost %.2g s", cost_s);
+}
+
 void str_add_energy(struct str *to, double joules, bool measured)
 {
     static const char *const units[] = {"J", "kJ", "MJ", "GJ"};

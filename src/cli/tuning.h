@@ -74,6 +74,13 @@ bool tuning_same_values(const struct tuning *tuning, size_t a, size_t b);
 /* A value as it stands in a table: a text without quotes, "" if not known. */
 void str_add_json_text(struct str *to, const json_t *value);
 
+/* An object with a member for each system parameter, null where it is not known; null without
+ * `values`. */
+void tuning_put_system(struct json_out *out, const struct spec *spec, const char *key,
+                       json_t *const *values);
+
+/* "3 changes, cost 1.2 s" */
+void str_add_changes(struct str *to, int64_t changes, double cost_s);
 /* "12.4 kJ estimated"; nothing where it is not known. */
 void str_add_energy(struct str *to, double joules, bool measured);
 

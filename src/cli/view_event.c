@@ -202,18 +202,17 @@ static bool tuned(const json_t *event, struct str *to)
     return true;
 }
 
+/* Told when its cost has been measured. */
 static bool changed(const json_t *event, struct str *to)
 {
     double cost_s = json_get_double(event, "cost_s", NAN);
 
+    if (isnan(cost_s))
+        return false;
     add_trial(to, event);
     add_object(to, json_object_get(event, "system"));
-    str_addf(to, ": changed%s",
-             str_eq(json_get_text(event, "kind", ""), "restart") ? " by a restart" : "");
-    if (json_is_integer(json_object_get(event, "step")))
-        str_addf(to, " at step %lld", (long long)json_get_int(event, "step", 0));
-    if (!isnan(cost_s))
-        str_addf(to, ", cost %.2g s", cost_s);
+    str_addf(to, ": the %s cost %.2g s",
+             str_eq(json_get_text(event, "kind", ""), "restart") ? "restart" : "change", cost_s);
     return true;
 }
 

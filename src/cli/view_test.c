@@ -705,10 +705,11 @@ TEST(decisions_about_the_machine_are_told_in_their_words)
     check_event("{\"event\":\"tuned\",\"trial\":\"1.3\",\"advice\":\"keep\",\"words\":\"x\"}", "");
     check_event("{\"event\":\"changed\",\"trial\":\"1.3\",\"kind\":\"live\",\"generation\":2,"
                 "\"system\":{\"threads\":1,\"cpus\":2},\"cost_s\":0.07,\"step\":124}",
-                "1.3  threads=1 cpus=2: changed at step 124, cost 0.07 s");
+                "1.3  threads=1 cpus=2: the change cost 0.07 s");
     check_event("{\"event\":\"changed\",\"trial\":\"1.3\",\"kind\":\"restart\","
-                "\"system\":{\"workers\":4},\"cost_s\":null}",
-                "1.3  workers=4: changed by a restart");
+                "\"system\":{\"workers\":4},\"cost_s\":12.5}",
+                "1.3  workers=4: the restart cost 12 s");
+    check_event("{\"event\":\"changed\",\"trial\":\"1.3\",\"cost_s\":null}", "");
     check_event("{\"event\":\"tune_note\",\"trial\":\"1.3\",\"text\":\"it reports no steps\"}",
                 "1.3  it reports no steps");
 }
@@ -716,7 +717,8 @@ TEST(decisions_about_the_machine_are_told_in_their_words)
 TEST(odd_events_of_tuning_are_no_harm)
 {
     check_event("{\"event\":\"tuned\",\"advice\":\"try\",\"to\":3}", "?   → ");
-    check_event("{\"event\":\"changed\",\"trial\":7,\"system\":[],\"step\":\"x\"}", "?  : changed");
+    check_event("{\"event\":\"changed\",\"trial\":7,\"system\":[],\"cost_s\":1}",
+                "?  : the change cost 1 s");
     check_event("{\"event\":\"tune_note\",\"trial\":\"1.1\"}", "1.1  ");
 }
 

@@ -66,7 +66,7 @@ last events
 ...
   [..]  trial 1.3 failed after [..]
 ...
-$ hone show quad.3
+$ hone show quad.3 | grep -v ^energy
 trial        1.3 of quad
 state        failed: the program ended with an error
 loss         0.3 (step 2)

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * show_tuning.c — hone show: how the machine under a trial was tuned, decision by decision, and
+ * the sums over an experiment.
+ */
+#include "base/clock.h"
+#include "cli/show.h"
+#include "cli/tuning.h"
+#include "cli/view.h"
+
+#include <math.h>
+
+#define DECISIONS_SHOWN 20
+
+/* The time that the newest decision saw before it, less what has passed since. */
+static void show_remaining(const struct show *show, const struct tuning_event *events, size_t n)
+{
+    autorelease(str) struct str text = STR_INIT;
+
+    if (show->target->trial.trial.state != TRIAL_RUNNING || !show->engine)
+        return;
+    for (size_t i = n; i-- > 0;) {
+        autofree(json) json_t *event = NULL;
+        json_parse(events[i].json, strlen(events[i].json), &event, NULL);
+        double left_s = json_get_double(event, "remaining_s", NAN);
+        if (isnan(left_s))
+            continue;
+        left_s -= (double)(clock_wall_us() - events[i].time_us) / US_PER_S;
+        if (left_s > 0 && left_s < 1e12) {
+            str_add_duration(&text, (int64_t)left_s * US_PER_S);
+            show_line(show, "left", PLAIN, "about %s", text.s);
+        }
+        return;
+    }
+}
+
+/* "    1.9s  step 30  threads 2 → 1: …": since the trial began. */
+static void show_decision(const struct tuning_event *row, int64_t began_us)
+{
+    autofree(json) json_t *event = NULL;
+    autorelease(str) struct str since = STR_INIT, line = STR_INIT, clean = STR_INIT;
+
+    if (json_parse(row->json, strlen(row->json), &event, NULL) < 0 ||
+        !view_event_line(event, &line))
+        return;
+    const char *words = strstr(line.s, "  "); /* the trial is known */
+    double step = json_get_double(event, "step", NAN);
+    str_add_duration(&since, MAX(row->time_us - began_us, 0));
+    str_add_printable(&clean, words ? words + 2 : line.s, strlen(words ? words + 2 : line.s));
+    printf("%8s  ", since.s);
+    if (!isnan(step))
+        printf("step %.0f  ", step);
+    printf("%s\n", clean.s);
+}
+
+void show_trial_tuning(const struct show *show)
+{
+    const struct trial_row *row = &show->target->trial;
+    const struct spec *spec = &show->target->spec;
+    struct tuning_log log = TUNING_LOG_INIT;
+    struct tuning tuning;
+    autorelease(str) struct str machine = STR_INIT, changes = STR_INIT, energy = STR_INIT;
+    size_t n = 0;
+
+    tuning_log_load(&log, show->store, row->trial.experiment, row->trial.number, NULL);
+    tuning_load(&tuning, show->store, spec, row, &log, NULL);
+    const struct tuning_event *events = tuning_log_find(&log, row->trial.number, &n);
+    tuning_words(&tuning, spec, tuning.phases.len - 1, &machine);
+    str_add_changes(&changes, tuning.changes, tuning.live.sum_s + tuning.restart.sum_s);
+    if (machine.len)
+        show_line(show, "machine", PLAIN, "%s (%s)", machine.s, changes.s);
+    show_remaining(show, events, n);
+    str_add_energy(&energy, row->trial.joules, row->trial.joules_measured);
+    if (energy.len)
+        show_line(show, "energy", PLAIN, "%s", energy.s);
+    tuning_release(&tuning);
+    tuning_log_release(&log);
+}
+
+void show_decisions(const struct show *show)
+{
+    const struct trial *trial = &show->target->trial.trial;
+    struct tuning_log log = TUNING_LOG_INIT;
+    size_t n = 0;
+
+    tuning_log_load(&log, show->store, trial->experiment, trial->number, NULL);
+    const struct tuning_event *events = tuning_log_find(&log, trial->number, &n);
+    if (n)
+        show_head(show, "tuning of the machine");
+    if (n > DECISIONS_SHOWN)
+        printf("  … %zu before; 'hone show %lld.%lld --json' has all\n", n - DECISIONS_SHOWN,
+               (long long)trial->experiment, (long long)trial->number);
+    for (size_t i = n > DECISIONS_SHOWN ? n - DECISIONS_SHOWN : 0; i < n; i++)
+        show_decision(&events[i], trial->started_us);
+    tuning_log_release(&log);
+}
+
+/* ---- sums over an experiment ---- */
+
+struct ending_count {
+    char *words;
+    int64_t n;
+};
+struct tuning_sum {
+    const struct show *show;
+    struct tuning_log log;
+    int64_t trials, changes;
+    double cost_s, joules;
+    bool measured; /* all of the joules */
+    VEC(struct ending_count) endings;
+};
+
+static void count_ending(struct tuning_sum *sum, const char *words)
+{
+    if (!*words)
+        return;
+    sum->trials++;
+    vec_foreach (ending, &sum->endings)
+        if (str_eq(ending->words, words)) {
+            ending->n++;
+            return;
+        }
+    vec_push(&sum->endings, ((struct ending_count){xstrdup(words), 1}));
+}
+
+static int on_trial(const struct trial_row *row, void *arg)
+{
+    struct tuning_sum *sum = arg;
+    const struct spec *spec = &sum->show->target->spec;
+    autorelease(str) struct str words = STR_INIT;
+    struct tuning tuning;
+
+    if (row->trial.joules > 0) {
+        sum->joules += row->trial.joules;
+        sum->measured &= row->trial.joules_measured;
+    }
+    if (row->trial.attempts == 0 || system_count(spec) == 0)
+        return 0;
+    tuning_load(&tuning, sum->show->store, spec, row, &sum->log, NULL);
+    sum->changes += tuning.changes;
+    sum->cost_s += tuning.live.sum_s + tuning.restart.sum_s;
+    tuning_words(&tuning, spec, tuning.phases.len - 1, &words);
+    count_ending(sum, words.s);
+    tuning_release(&tuning);
+    return 0;
+}
+
+static void sum_load(struct tuning_sum *sum, const struct show *show)
+{
+    int64_t id = show->target->experiment.experiment.id;
+    struct trial_query query = {.experiment = id, .order = ORDER_NUMBER};
+
+    *sum = (struct tuning_sum){.show = show, .log = TUNING_LOG_INIT, .measured = true};
+    if (system_count(&show->target->spec))
+        tuning_log_load(&sum->log, show->store, id, 0, NULL);
+    store_trials(show->store, &query, on_trial, sum, NULL);
+}
+
+static void sum_release(struct tuning_sum *sum)
+{
+    vec_foreach (ending, &sum->endings)
+        free(ending->words);
+    vec_release(&sum->endings);
+    tuning_log_release(&sum->log);
+}
+
+/* What most trials ended with is what the tuner holds for the best. */
+static const struct ending_count *most_common(const struct tuning_sum *sum)
+{
+    const struct ending_count *most = NULL;
+    vec_foreach (ending, &sum->endings)
+        if (!most || ending->n >= most->n)
+            most = ending;
+    return most;
+}
+
+void show_experiment_tuning(const struct show *show)
+{
+    struct tuning_sum sum;
+    autorelease(str) struct str changes = STR_INIT, energy = STR_INIT;
+
+    sum_load(&sum, show);
+    const struct ending_count *most = most_common(&sum);
+    str_add_changes(&changes, sum.changes, sum.cost_s);
+    if (most && sum.trials > 1)
+        show_line(show, "machine", PLAIN, "%s in %lld of %lld trials (%s)", most->words,
+                  (long long)most->n, (long long)sum.trials, changes.s);
+    else if (most)
+        show_line(show, "machine", PLAIN, "%s (%s)", most->words, changes.s);
+    str_add_energy(&energy, sum.joules, sum.measured);
+    if (energy.len)
+        show_line(show, "energy", PLAIN, "%s", energy.s);
+    sum_release(&sum);
+}
+
+/* ---- JSON ---- */
+
+static void put_energy(struct json_out *out, double joules, bool measured)
+{
+    bool known = joules > 0;
+    json_put_known(out, "energy_j", known ? joules : NAN);
+    json_put_text(out, "energy", !known ? NULL : measured ? "measured" : "estimated");
+}
+
+static void put_decision(struct json_out *out, const struct tuning_event *row)
+{
+    autofree(json) json_t *event = NULL;
+    const char *key;
+    json_t *value;
+
+    if (json_parse(row->json, strlen(row->json), &event, NULL) < 0)
+        return;
+    json_begin_object(out);
+    json_put_time(out, "time", row->time_us);
+    json_object_foreach(event, key, value)
+    {
+        json_key(out, key);
+        json_value(out, value);
+    }
+    json_end_object(out);
+}
+
+void show_trial_tuning_json(const struct show *show, struct json_out *out)
+{
+    const struct trial_row *row = &show->target->trial;
+    const struct spec *spec = &show->target->spec;
+    struct tuning_log log = TUNING_LOG_INIT;
+    struct tuning tuning;
+    size_t n = 0;
+
+    tuning_log_load(&log, show->store, row->trial.experiment, row->trial.number, NULL);
+    tuning_load(&tuning, show->store, spec, row, &log, NULL);
+    const struct tuning_event *events = tuning_log_find(&log, row->trial.number, &n);
+    tuning_put_system(out, spec, "system", vec_last(&tuning.phases)->values);
+    json_put_int(out, "generation", vec_last(&tuning.phases)->generation);
+    json_put_int(out, "changes", tuning.changes);
+    json_put_double(out, "change_cost_s", tuning.live.sum_s + tuning.restart.sum_s);
+    put_energy(out, row->trial.joules, row->trial.joules_measured);
+    json_key(out, "tuning");
+    json_begin_array(out);
+    for (size_t i = 0; i < n; i++)
+        put_decision(out, &events[i]);
+    json_end_array(out);
+    tuning_release(&tuning);
+    tuning_log_release(&log);
+}
+
+void show_experiment_tuning_json(const struct show *show, struct json_out *out)
+{
+    struct tuning_sum sum;
+
+    sum_load(&sum, show);
+    json_put_int(out, "changes", sum.changes);
+    json_put_double(out, "change_cost_s", sum.cost_s);
+    put_energy(out, sum.joules, sum.measured);
+    sum_release(&sum);
+}
