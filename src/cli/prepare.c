@@ -53,8 +53,12 @@ int prepare(const struct cmd_call *call, struct spec *spec, struct prepared *ret
     if (r < 0)
         return r;
     autorelease(err) struct err why = ERR_INIT;
-    if (environment_record(call->home, folder, spec->command.at[0], (const char *const *)environ,
-                           &ret->environment, &why) < 0)
+    const struct environment_of of = {.folder = folder,
+                                      .dir = spec->dir,
+                                      .words = (const char *const *)spec->command.at,
+                                      .n_words = spec->command.len,
+                                      .envp = (const char *const *)environ};
+    if (environment_record(call->home, &of, &ret->environment, &why) < 0)
         log_warn("the environment is not recorded: %s", err_text(&why));
     return 0;
 }

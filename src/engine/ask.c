@@ -47,7 +47,7 @@ static struct problem problem_of(const struct run *run)
         .seed = spec->seed,
         .n_objectives = 1 + spec->others.len,
         .n_constraints = spec->constraints.len,
-        .weigh_cost = spec->per == PER_SECONDS,
+        .weigh_cost = spec->per != PER_TRIAL,
         .repeats = !spec->no_repeats,
         .tries = (const double *const *)spec->tries.at,
         .n_tries = spec->tries.len,

@@ -336,6 +336,8 @@ void engine_on_event(struct engine *engine, const struct agent_event *event, str
         break;
     case EVENT_USE:
         progress_use(live, &event->use, now);
+        if (event->profile)
+            workloads_profile(live, event->profile);
         break;
     }
 }

@@ -189,6 +189,8 @@ static int load_parts(struct run *run, struct store *store, const struct extensi
     if (r >= 0)
         r = run_prepare(run, err);
     if (r >= 0)
+        workloads_open(run, store, now);
+    if (r >= 0)
         r = load_rows(run, store, now, err);
     if (r >= 0)
         load_closing(run);

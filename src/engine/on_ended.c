@@ -234,6 +234,7 @@ void on_ended(struct live *live, const struct agent_event *event, struct now now
         vec_push(&run->lengths, live->progress.step);
 
     pause_ended(live);
+    workloads_learn(live, &event->ending, now);
     live->cannot_start = event->ending.reason == REASON_SPAWN && !event->ending.transient;
     close_attempt(live, event, outcome);
     trial->run_us += event->ending.run_us;

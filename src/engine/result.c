@@ -78,6 +78,14 @@ static double excess_of(const struct run *run, const struct trial *trial, size_t
     return constraint->at_least ? constraint->bound - value : value - constraint->bound;
 }
 
+/* Joules where energy counts and is known of all attempts; a search that gets NaN goes without. */
+static double cost_of(const struct run *run, const struct trial *trial)
+{
+    if (run->spec.per == PER_ENERGY)
+        return trial->joules > 0 ? trial->joules : NAN;
+    return (double)trial->run_us / (double)US_PER_S;
+}
+
 void result_of(const struct run *run, const struct trial *trial, double *numbers,
                struct result *ret)
 {
@@ -88,7 +96,7 @@ void result_of(const struct run *run, const struct trial *trial, double *numbers
         .value = NAN,
         .others = n_others ? numbers : NULL,
         .excess = n_constraints ? numbers + n_others : NULL,
-        .cost = (double)trial->run_us / (double)US_PER_S,
+        .cost = cost_of(run, trial),
     };
     for (size_t i = 0; i < n_others; i++)
         numbers[i] = sign_of(&run->spec.others.at[i]) * extra_at(trial, i);

@@ -106,6 +106,7 @@ int engine_submit(struct engine *engine, struct store *store, struct submission 
         add_given_point(run, submission->point, now);
     announce(run, submission->token, now);
     knowledge_announce(run, now);
+    workloads_open(run, store, now);
     *ret_experiment = experiment->id;
     return 0;
 }

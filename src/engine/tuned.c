@@ -191,6 +191,7 @@ void tuned_on_window(struct live *live, const struct window_result *window, stru
     size_t place = tuning_find(live->run->tuning, tuned->now);
     if (place != SIZE_MAX && !window->bound)
         live->run->tuning->measured[place] = true;
+    workloads_look(live, now);
     see_reach(live);
     if (tuned->n_list < 2 && !tuned->trying)
         return;

@@ -223,6 +223,7 @@ void tuning_close(struct run *run)
     while ((pending = map_next(&tuning->pending, &cursor, NULL)))
         pending_free(pending);
     map_release(&tuning->pending);
+    workloads_close(tuning);
     if (tuning->speed)
         speed_free(tuning->speed);
     for (size_t i = 0; i < tuning->n_values; i++)

@@ -17,12 +17,15 @@
 
 #include "agent/agent.h"
 #include "base/map.h"
+#include "model/space.h"
 #include "tune/decide.h"
 #include "tune/remaining.h"
 #include "tune/window.h"
+#include "tune/workload.h"
 
 struct run;
 struct live;
+struct store;
 struct trial;
 struct now;
 
@@ -74,13 +77,17 @@ struct tuning {
     double *start; /* (n) */
     double *list;  /* (n_list, n) all configurations that make sense */
     size_t n_list;
-    bool *measured;      /* (n_list) by some trial */
-    double load;         /* cores taken by others, as some trial saw it last */
-    struct speed *speed; /* NULL: they stay as they start */
-    struct map pending;  /* trial → struct pending */
-    double *values;      /* of the knobs, one after the other … */
-    double *points;      /* … the same in units of spec.system */
-    char **labels;       /* … and for people */
+    bool *measured;             /* (n_list) by some trial */
+    double load;                /* cores taken by others, as some trial saw it last */
+    struct speed *speed;        /* NULL: they stay as they start */
+    struct map pending;         /* trial → struct pending */
+    struct workload workload;   /* what it is and teaches; identity NULL: it is not kept */
+    VEC(struct workload) known; /* of this home, when it began */
+    enum match_kind matched;
+    size_t looked;  /* configurations measured when one like it was looked for */
+    double *values; /* of the knobs, one after the other … */
+    double *points; /* … the same in units of spec.system */
+    char **labels;  /* … and for people */
     size_t n_values;
 };
 
@@ -140,6 +147,16 @@ int64_t configure_wake_us(const struct live *live);
 void on_system(struct live *live, const struct agent_event *event, struct now now);
 /* A window is complete: what the change before it has cost. */
 void configure_cost(struct live *live, const struct window_result *window, struct now now);
+
+/* ---- workloads.c ---- */
+/* Find out what is known of this workload, and take it as prior. */
+void workloads_open(struct run *run, struct store *store, struct now now);
+void workloads_close(struct tuning *tuning);
+/* A window is complete: is one like it known? */
+void workloads_look(struct live *live, struct now now);
+void workloads_profile(struct live *live, const struct profile *profile);
+/* An attempt has ended: what it taught goes into the store. */
+void workloads_learn(struct live *live, const struct ending *ending, struct now now);
 
 /* ---- left.c ---- */
 /* Seconds until it ends, and how sure that is. False: nothing is known. `*ret_target`: it is the

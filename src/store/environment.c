@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <pwd.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -298,10 +299,44 @@ static void put_python(struct json_out *out, const char *folder, const char *pro
     json_value(out, value);
 }
 
-int environment_record(const char *home, const char *folder, const char *program,
-                       const char *const *envp, struct str *to_json, struct err *err)
+/* ---- the program ---- */
+
+#define PROGRAM_MAX (256u << 20) /* bytes of a file of it */
+
+static bool is_regular(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* The files that the command names, whatever their names are: a copy elsewhere is the same program.
+ * What is found by PATH is the machine's. */
+static void put_program(struct json_out *out, const struct environment_of *of)
+{
+    autorelease(str) struct str hashes = STR_INIT;
+    char hash[SHA256_HEX_SIZE];
+
+    for (size_t i = 0; i < of->n_words; i++) {
+        const char *dir = of->dir ? of->dir : of->folder;
+        autofree(mem) char *path =
+            of->words[i][0] == '/' ? xstrdup(of->words[i]) : xasprintf("%s/%s", dir, of->words[i]);
+        autorelease(str) struct str bytes = STR_INIT;
+        if (!is_regular(path) || fs_read(path, PROGRAM_MAX, &bytes, NULL) < 0 ||
+            sha256_hex(bytes.s, bytes.len, hash, NULL) < 0)
+            continue;
+        str_add(&hashes, hash);
+    }
+    if (hashes.len && sha256_hex(hashes.s, hashes.len, hash, NULL) >= 0)
+        json_put_text(out, "program", hash);
+}
+
+int environment_record(const char *home, const struct environment_of *of, struct str *to_json,
+                       struct err *err)
 {
     struct json_out out = JSON_OUT(to_json);
+    const char *folder = of->folder, *program = of->n_words ? of->words[0] : NULL;
+    const char *const *envp = of->envp;
+
     if (!fs_is_dir(folder))
         return err_set(err, ENOTDIR, "%s is not a folder", folder);
     json_begin_object(&out);
@@ -312,6 +347,7 @@ int environment_record(const char *home, const char *folder, const char *program
     put_command(&out);
     record_git(&out, home, folder, envp);
     put_python(&out, folder, program, envp);
+    put_program(&out, of);
     put_variables(&out, envp);
     json_end_object(&out);
     return 0;

@@ -80,9 +80,30 @@ static json_t *record(const char *home, const char *folder, const char *program,
     autorelease(str) struct str text = STR_INIT;
     struct err err = ERR_INIT;
     json_t *value = NULL;
-    assert_ok(environment_record(home, folder, program, envp, &text, &err), &err);
+    const struct environment_of of = {folder, NULL, &program, program != NULL, envp};
+    assert_ok(environment_record(home, &of, &text, &err), &err);
     assert_ok(json_parse(text.s, text.len, &value, &err), &err);
     return value;
+}
+
+TEST(the_same_program_elsewhere_has_the_same_hash_and_a_changed_one_another)
+{
+    char *home = make_home();
+    const char *const envp[] = {"LANG=C", NULL};
+    autofree(mem) char *a = xasprintf("%s/a.sh", home), *b = xasprintf("%s/b.sh", home);
+    assert_ok(fs_write_atomic(a, "echo 1\n", 7, 0700, NULL), NULL);
+    assert_ok(fs_write_atomic(b, "echo 1\n", 7, 0700, NULL), NULL);
+    autofree(json) json_t *first = record(home, home, "a.sh", envp);
+    autofree(json) json_t *second = record(home, home, b, envp);
+    assert_int_equal(strlen(json_get_text(first, "program", "")), 64);
+    assert_string_equal(json_get_text(first, "program", ""), json_get_text(second, "program", "x"));
+    assert_ok(fs_write_atomic(b, "echo 2\n", 7, 0700, NULL), NULL);
+    autofree(json) json_t *third = record(home, home, b, envp);
+    assert_string_not_equal(json_get_text(first, "program", ""),
+                            json_get_text(third, "program", ""));
+    autofree(json) json_t *none = record(home, home, "true", envp);
+    assert_null(json_object_get(none, "program"));
+    remove_home(home);
 }
 
 TEST(the_machine_and_the_variables_are_recorded_without_secrets)
@@ -106,7 +127,8 @@ TEST(the_machine_and_the_variables_are_recorded_without_secrets)
     assert_null(json_object_get(value, "python"));
     struct err err = ERR_INIT;
     autorelease(str) struct str text = STR_INIT;
-    assert_int_equal(environment_record(home, "/no/such", NULL, envp, &text, &err), -ENOTDIR);
+    const struct environment_of nowhere = {.folder = "/no/such", .envp = envp};
+    assert_int_equal(environment_record(home, &nowhere, &text, &err), -ENOTDIR);
     err_release(&err);
     remove_home(home);
 }

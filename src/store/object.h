@@ -44,10 +44,18 @@ int snapshot_diff(const char *home, const char *sha_a, const char *sha_b, bool w
 
 /* What was there when the experiment began, as a JSON object: host, kernel, cpu, cpus,
  * memory_bytes, hone, command, user, folder; git {commit, branch, dirty, patch, patch_bytes} of
- * `folder`; python {version, executable, packages} if `program` (may be NULL) is a Python or a
- * script of one; variables (null where name or value looks like a secret). The patch is stored as
- * an object. Asks git (≤ 5 s) and Python (≤ 10 s): call it from a worker thread. */
-int environment_record(const char *home, const char *folder, const char *program,
-                       const char *const *envp, struct str *to_json, struct err *err);
+ * `folder`; python {version, executable, packages} if the program is a Python or a script of one;
+ * program: a hash of the files that the command names; variables (null where name or value looks
+ * like a secret). The patch is stored as an object. Asks git (≤ 5 s) and Python (≤ 10 s): call it
+ * from a worker thread. */
+struct environment_of {
+    const char *folder;       /* of the code, with its git */
+    const char *dir;          /* where the program runs; NULL: `folder` */
+    const char *const *words; /* of its command */
+    size_t n_words;
+    const char *const *envp;
+};
+int environment_record(const char *home, const struct environment_of *of, struct str *to_json,
+                       struct err *err);
 
 #endif

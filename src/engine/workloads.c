@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * workloads.c — what earlier workloads taught about the machine, and what this one teaches.
+ *
+ *     submission ─► identity ─► the same workload is known: its effects are the prior
+ *     windows    ─► response, profile ─► one like it is known: the same, less sure
+ *     a trial has ended ─► effects, response, profile go into the store
+ *
+ * A prior is confirmed by the windows of the trials, or it is not: it orders nothing.
+ */
+#include "agent/counters.h"
+#include "base/log.h"
+#include "engine/internal.h"
+#include "store/object.h"
+#include "tune/cluster.h"
+
+#include <math.h>
+
+#define LOAD_DOUBT 0.15 /* deviation of an effect for each core of load between then and now */
+
+/* ---- who it is ---- */
+
+static char *machine_kind(const json_t *environment, const struct engine *engine)
+{
+    return xasprintf("%s, %g cpus", json_get_text(environment, "cpu", "unknown"),
+                     engine->machine.cpus);
+}
+
+static const char **names_of(const struct space *space)
+{
+    const char **names = xcalloc(space->n + 1, sizeof(*names));
+
+    for (size_t i = 0; i < space->n; i++)
+        names[i] = space->params[i].name;
+    return names;
+}
+
+static void set_identity(struct run *run, struct workload *workload)
+{
+    struct err err = ERR_INIT;
+    autofree(json) json_t *environment = NULL;
+    const char *text = run->experiment.environment ? run->experiment.environment : "{}";
+    if (json_parse(text, strlen(text), &environment, &err) < 0)
+        err_release(&err);
+    autofree(mem) char *machine = machine_kind(environment, run->engine);
+    autofree(mem) const char **params = names_of(&run->spec.space);
+    autofree(mem) const char **system = names_of(&run->tuning->space);
+    const char *program = json_get_text(environment, "program", "");
+    autorelease(str) struct str identity = STR_INIT;
+    char hash[SHA256_HEX_SIZE];
+    const struct workload_program of = {
+        .words = (const char *const *)run->spec.command.at,
+        .n_words = run->spec.command.len,
+        .files = &program,
+        .n_files = *program != '\0',
+        .params = params,
+        .n_params = run->spec.space.n,
+        .system = system,
+        .n_system = run->tuning->n,
+        .machine = machine,
+    };
+    workload_identity_text(&of, &identity);
+    if (sha256_hex(identity.s, identity.len, hash, NULL) >= 0)
+        workload_init(workload, hash, run->spec.name, machine);
+}
+
+/* ---- what is known ---- */
+
+static int keep_row(const struct workload_row *row, void *arg)
+{
+    struct tuning *tuning = arg;
+    autorelease(err) struct err err = ERR_INIT;
+
+    vec_push(&tuning->known, (struct workload){0});
+    struct workload *workload = vec_last(&tuning->known);
+    if (workload_decode(row->json, strlen(row->json), workload, &err) < 0) {
+        workload_release(workload); /* of another version: not understood, left alone */
+        tuning->known.len--;
+        return 0;
+    }
+    workload->cluster = row->cluster;
+    return 0;
+}
+
+/* Others beside it while it runs, as far as that can be said before. */
+static double load_expected(const struct run *run)
+{
+    double width = run->spec.parallel ? (double)run->spec.parallel
+                                      : floor(run->engine->machine.cpus / run->spec.cpus);
+    return fmax(run->tuning->load, fmin(1, fmax(0, width - 1)));
+}
+
+/* The row of the list that a known configuration is; NULL: there is no such here. */
+static const double *row_of(const struct run *run, const char *canonical)
+{
+    const struct tuning *tuning = run->tuning;
+
+    for (size_t i = 0; i < tuning->n_list; i++) {
+        const double *row = tuning->list + i * tuning->n;
+        autorelease(str) struct str json = STR_INIT;
+        autofree(mem) char *mine = NULL;
+        tuning_json(run, row, &json);
+        if (workload_canonical(json.s, &mine, NULL) >= 0 && str_eq(mine, canonical))
+            return row;
+    }
+    return NULL;
+}
+
+static size_t take_prior(struct run *run, const struct workload *from, double certainty)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < from->configurations.len; i++) {
+        const struct workload_configuration *known = &from->configurations.at[i];
+        const double *row = row_of(run, known->json);
+        double deviation;
+        if (!row || !workload_prior(from, i, certainty, &deviation))
+            continue;
+        double doubt = LOAD_DOUBT * (known->load - load_expected(run));
+        n += speed_prior(run->tuning->speed, row, known->ln_effect, hypot(deviation, doubt));
+    }
+    return n;
+}
+
+static void announce(struct run *run, const struct workload *from, enum match_kind kind, size_t n,
+                     struct now now)
+{
+    autorelease(str) struct str json = STR_INIT, text = STR_INIT;
+    struct json_out out = event_begin(&json, "tune_note", run, NULL);
+
+    str_addf(&text, "%zu configurations are known from '%s' (by %s)", n, from->name,
+             match_name(kind));
+    json_put_text(&out, "text", text.s);
+    json_end_object(&out);
+    engine_event(run, 0, &json, now);
+}
+
+/* Look for one like it, by what is known of it so far. */
+static void match(struct run *run, const struct workload *query, struct now now)
+{
+    struct tuning *tuning = run->tuning;
+    struct workload_match found;
+
+    workload_match(tuning->known.at, tuning->known.len, query, &found);
+    if (found.kind == MATCH_NONE || found.index >= tuning->known.len)
+        return;
+    const struct workload *from = &tuning->known.at[found.index];
+    size_t n = take_prior(run, from, found.certainty);
+    if (n < 2)
+        return;
+    tuning->matched = found.kind;
+    announce(run, from, found.kind, n, now);
+}
+
+void workloads_open(struct run *run, struct store *store, struct now now)
+{
+    struct tuning *tuning = run->tuning;
+    autorelease(err) struct err err = ERR_INIT;
+
+    if (!tuning || !tuning->speed || run->spec.knowledge == KNOWLEDGE_OFF)
+        return;
+    set_identity(run, &tuning->workload);
+    if (!tuning->workload.identity || !store)
+        return;
+    if (store_workloads(store, keep_row, tuning, &err) < 0)
+        log_warn("what earlier workloads taught is not used: %s", err_text(&err));
+    match(run, &tuning->workload, now);
+}
+
+void workloads_close(struct tuning *tuning)
+{
+    vec_foreach (workload, &tuning->known)
+        workload_release(workload);
+    vec_release(&tuning->known);
+    workload_release(&tuning->workload);
+}
+
+/* ---- what it teaches ---- */
+
+static void learn_effects(const struct run *run, int64_t trial, struct workload *to)
+{
+    const struct tuning *tuning = run->tuning;
+    uint64_t key = progress_key(run, trial);
+
+    for (size_t i = 0; i < tuning->n_list; i++) {
+        const double *row = tuning->list + i * tuning->n;
+        autorelease(str) struct str json = STR_INIT;
+        if (!tuning->measured[i])
+            continue;
+        struct belief_ln effect =
+            speed_compare(tuning->speed, key, row, tuning->start, tuning->load);
+        size_t windows = speed_windows(tuning->speed, key, row, tuning->load);
+        tuning_json(run, row, &json);
+        workload_learn(to, json.s, effect.mean, fmax(effect.deviation, 0.01),
+                       (double)MAX(1, windows), tuning->load);
+    }
+}
+
+void workloads_profile(struct live *live, const struct profile *profile)
+{
+    struct tuning *tuning = live->run->tuning;
+
+    if (!tuning || !tuning->workload.identity)
+        return;
+    for (size_t i = 0; i < COUNTERS; i++)
+        workload_count(&tuning->workload, profile->at[i].name, profile->at[i].value,
+                       profile->at[i].scaled, i < COUNTER_TASK_CLOCK);
+}
+
+/* Two configurations are measured, and the same workload is not known: one like it may be. */
+void workloads_look(struct live *live, struct now now)
+{
+    struct tuning *tuning = live->run->tuning;
+    size_t measured = 0;
+
+    if (!tuning->workload.identity || tuning->matched != MATCH_NONE || !tuning->known.len)
+        return;
+    for (size_t i = 0; i < tuning->n_list; i++)
+        measured += tuning->measured[i];
+    if (measured < 2 || measured == tuning->looked)
+        return;
+    tuning->looked = measured;
+    learn_effects(live->run, live->attempt.trial, &tuning->workload);
+    match(live->run, &tuning->workload, now);
+}
+
+static const struct workload *known_before(const struct tuning *tuning)
+{
+    vec_foreach (workload, &tuning->known)
+        if (str_eq(workload->identity, tuning->workload.identity))
+            return workload;
+    return NULL;
+}
+
+/* The map is drawn anew with it. */
+static void put_clusters(struct run *run, const struct workload *mine)
+{
+    struct tuning *tuning = run->tuning;
+    VEC(struct workload) all = {0};
+
+    vec_foreach (workload, &tuning->known)
+        if (!str_eq(workload->identity, mine->identity))
+            vec_push(&all, *workload);
+    vec_push(&all, *mine);
+    cluster_workloads(all.at, all.len, CLUSTER_SEED);
+    vec_foreach (workload, &all)
+        txn_cluster_workload(run->engine->tick->txn, workload->identity, workload->cluster);
+    vec_release(&all);
+}
+
+void workloads_learn(struct live *live, const struct ending *ending, struct now now)
+{
+    struct run *run = live->run;
+    struct tuning *tuning = run->tuning;
+    struct workload whole;
+    autorelease(str) struct str json = STR_INIT;
+
+    if (!tuning || !tuning->workload.identity || !live->progress.n_windows)
+        return;
+    tuning->workload.runs++;
+    tuning->workload.updated_us = now.wall_us;
+    learn_effects(run, live->attempt.trial, &tuning->workload);
+    if (ending->run_us > 0)
+        tuning->workload.response.cpus = (double)ending->cpu_us / (double)ending->run_us;
+    if (ending->max_rss_bytes)
+        tuning->workload.response.memory_bytes = (double)ending->max_rss_bytes;
+    tuning->workload.response.seconds =
+        exp(speed_predict(tuning->speed, progress_key(run, live->attempt.trial), tuning->start,
+                          tuning->load)
+                .mean);
+    const struct workload *before = known_before(tuning);
+    workload_copy(before ? before : &tuning->workload, &whole);
+    if (before)
+        workload_merge(&whole, &tuning->workload);
+    workload_encode(&whole, &json);
+    txn_put_workload(run->engine->tick->txn, &(struct workload_row){.identity = whole.identity,
+                                                                    .name = whole.name,
+                                                                    .machine = whole.machine,
+                                                                    .updated_us = now.wall_us,
+                                                                    .json = json.s});
+    put_clusters(run, &whole);
+    workload_release(&whole);
+}
