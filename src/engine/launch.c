@@ -190,9 +190,11 @@ bool launch_new_checkpoint(const struct live *live)
 /* The configuration it begins with, a point of spec.system; NULL: there is none. Free it. */
 static double *system_point(const struct live *live)
 {
-    if (!live->tuned)
+    const struct tuning *tuning = live->run->tuning;
+
+    if (!tuning || !live->tuned)
         return NULL;
-    double *point = xcalloc(live->run->tuning->n, sizeof(*point));
+    double *point = xcalloc(tuning->n, sizeof(*point));
     tuning_point(live->run, live->tuned->now, point);
     return point;
 }
