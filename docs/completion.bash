@@ -2,7 +2,7 @@
 _hone()
 {
     local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} options= kind=
-    local commands="init check run attach stop resume ls show logs best plot importance replay compare diff rerun export import tag note star rm gc doctor help version"
+    local commands="init check run tune attach stop resume ls show logs best plot importance replay compare diff rerun export import knowledge tag note star rm gc doctor help version"
     if [ "$COMP_CWORD" -eq 1 ]; then
         COMPREPLY=($(compgen -W "$commands" -- "$word"))
         return
@@ -11,6 +11,7 @@ _hone()
     init) kind=files options=" --home --json --help" ;;
     check) kind=files options=" --home --json --help --fix --param --set --name --trials --parallel --seed --time --minimize --maximize" ;;
     run) kind=files options=" --home --json --help --fix --param --set --name --trials --parallel --seed --time --minimize --maximize --detach" ;;
+    tune) kind=files options=" --home --json --help --system --target --average --fixed --fix --param --set --name --trials --parallel --seed --time --minimize --maximize --detach" ;;
     attach) kind=names options=" --home --json --help" ;;
     stop) kind=names options=" --home --json --help --drain" ;;
     resume) kind=names options=" --home --json --help --detach --trials" ;;
@@ -24,8 +25,9 @@ _hone()
     compare) kind=names options=" --home --json --help" ;;
     diff) kind=names options=" --home --json --help --all --patch" ;;
     rerun) kind=names options=" --home --json --help" ;;
-    export) kind=names options=" --home --json --help --csv --jsonl --metrics --output" ;;
+    export) kind=names options=" --home --json --help --csv --jsonl --metrics --iterations --summary --output" ;;
     import) kind=files options=" --home --json --help --name --study --objective --ignore" ;;
+    knowledge) kind=files options=" --home --json --help --all" ;;
     tag) kind=names options=" --home --json --help --remove" ;;
     note) kind=names options=" --home --json --help --clear" ;;
     star) kind=names options=" --home --json --help --off" ;;
