@@ -29,6 +29,12 @@ struct said {
     bool params[ARRAY_LEN(tuned_names)]; /* a parameter is called so */
 };
 
+static bool has(const struct yaml_node *root, const char *section, const char *key)
+{
+    const struct yaml_node *map = yaml_find(root, section);
+    return map && yaml_find(map, key);
+}
+
 /* Formats that are no YAML, and files that cannot be read, are told by who reads the spec. */
 static struct said look_into(const char *path)
 {
@@ -40,10 +46,10 @@ static struct said look_into(const char *path)
     if (!path || fs_read(path, YAML_TEXT_MAX, &text, NULL) < 0 ||
         yaml_parse(text.s, text.len, path, &arena, &root, NULL) < 0)
         return said;
-    said.trials = yaml_find(yaml_find(root, "search"), "trials") != NULL;
+    said.trials = has(root, "search", "trials");
     said.system = yaml_find(root, "system") != NULL;
     for (size_t i = 0; i < ARRAY_LEN(tuned_names); i++)
-        said.params[i] = yaml_find(yaml_find(root, "params"), tuned_names[i]) != NULL;
+        said.params[i] = has(root, "params", tuned_names[i]);
     return said;
 }
 

@@ -442,7 +442,7 @@ void tuning_put_system(struct json_out *out, const struct spec *spec, const char
 void str_add_changes(struct str *to, int64_t changes, double cost_s)
 {
     str_addf(to, "%lld change%s", (long long)changes, changes == 1 ? "" : "s");
-    if (changes)
+    if (cost_s > 0)
         str_addf(to, ", cost %.2g s", cost_s);
 }
 

@@ -1,0 +1,103 @@
+#!tests/transcript
+# SPDX-License-Identifier: MIT
+# what is wrong is said in a sentence, and nothing starts
+$ hone tune
+hone tune: name a spec file, or give the program after --
+'hone help tune' tells more
+? 2
+$ hone tune --system threads -- true
+hone: --system threads: must be NAME=VALUE, like threads=1,2,4
+? 2
+$ hone tune --system threads=1..x -- true
+hone: --system threads=1..x: system.threads: a range has whole numbers, so 'max' cannot be 'x'; list others
+? 2
+$ hone tune --system thread=0..2:sometimes -- true
+system.thread: Hone has no such one, so it is passed to the program, did you mean 'threads'?
+hone: --system thread=0..2:sometimes: system.thread: 'apply' must be live or restart, not 'sometimes'
+? 2
+$ hone tune --fixed threads=1,2 -- true
+hone: --fixed threads=1,2: must be one value; --system tunes among several
+? 2
+$ hone tune --fixed threads=1 --system cpus=1,2 -- true
+hone tune: --system tunes and --fixed does not: one of them
+'hone help tune' tells more
+? 2
+$ hone tune --target loss=3 -- true
+hone: --target loss=3: must be METRIC<=NUMBER or METRIC>=NUMBER
+? 2
+$ hone tune --target 'loss<=low' -- true
+hone: --target loss<=low: 'objective.target' must be a number, not 'low'
+? 2
+$ hone tune --average 3 -- true
+hone: --average 3: 'objective' needs a metric: {metric: val_loss}
+? 2
+$ hone tune -
+hone tune: the spec must be a file, not standard input
+'hone help tune' tells more
+? 2
+$ hone ls
+no experiments yet in [..]: 'hone init' writes a spec, 'hone run' runs it
+# a baseline: nothing is tuned, and the program is told what it has
+> env.sh
+| echo "step=1 loss=3"
+| echo "$HONE_SYSTEM" > system
+$ hone tune --fixed threads=1 --name base -- sh env.sh
+experiment 1 started: base
+trial 1.1 completed after [..]
+experiment 1 'base' finished: 1 completed
+  machine: threads=1 (0 changes)
+
+results are in [..]
+next: hone ls 1 · hone logs 1.1
+$ cat system
+{"threads":1}
+$ hone export base --iterations | cut -d, -f1-3,6-
+trial,attempt,step,loss,generation,threads
+1.1,1,1,3,1,1
+# the target ends it: with the mean of the last values if that is asked for
+> fall.sh
+| for i in 1 2 3 4 5 6 7 8 9; do echo "step=$i loss=$((10-i))"; done
+| while :; do sleep 0.1; done
+$ hone tune --target 'loss<=3' --fixed threads=1 --name to3 -- sh fall.sh | grep -o 'finished.*'
+finished (the objective reached its target): 1 completed
+$ hone tune --target 'loss<=2' --average 3 --fixed threads=1 --name mean -- sh fall.sh | grep -o 'finished.*'
+finished (the objective reached its target): 1 completed
+# a file: its own number of trials and system parameters hold
+> job.yaml
+| command: sh env.sh
+| params: {x: [1, 2, 3]}
+| search: {trials: 2}
+| system: {workers: [1, 2]}
+$ hone tune job.yaml | grep -o 'finished.*'
+finished: 2 completed
+$ hone show job.1 --json | grep -o '"system":{[^}]*}'
+"system":{"workers":1}
+# a parameter of the same name is the user's own
+$ hone tune --param threads=3 --name own -- sh env.sh | grep -o 'finished.*'
+finished: 1 completed
+# the machine is tuned while the program runs: half the threads are twice as fast here
+> train.py
+| import hone, time
+| left = 20
+| step = 0
+| while left and hone.step(step):
+|     threads = hone.system("threads", 2)
+|     time.sleep(0.02 * threads)
+|     left -= threads == 1
+|     step += 1
+|     hone.log(loss=1 / step, step=step)
+$ PYTHONPATH=$ROOT/sdk/python hone tune --system threads=2,1 --name live -- python3 train.py | grep -E '→|finished'
+6.1  threads 2 → 1: predicted [..]
+experiment 6 'live' finished: 1 completed
+$ hone export live --iterations | cut -d, -f8 | uniq
+threads
+2
+1
+$ hone export live --summary | cut -d, -f2,11,17-
+state,changes,best_threads,final_threads
+completed,1,1,1
+$ hone show live.1 | sed -n '/^tuning/,/^$/p' | head -2
+tuning of the machine
+[..]  step [..]  threads 2 → 1: predicted [..]
+$ hone show live | grep ^machine
+machine      threads=1 (1 change[..])
