@@ -354,6 +354,7 @@ static int64_t run_wake_us(const struct run *run)
         if (run->spec.deadline_us)
             wake = MIN(wake, run->look_us);
     }
+    wake = MIN(wake, parallel_wake_us(run));
     vec_foreach (live, &run->live)
         wake = MIN(wake, live_wake_us(*live));
     return wake;

@@ -42,6 +42,7 @@ static void check_time(struct run *run, struct now now)
     }
     vec_foreach (live, &run->live)
         live_timers(*live, now);
+    parallel_turn(run, now);
     vec_foreach (waiting, &run->waiting)
         if (waiting->not_before_us <= now.mono_us)
             waiting->not_before_us = 0;
@@ -62,7 +63,7 @@ static int64_t run_wants(const struct run *run, bool paused)
         return 0;
     int64_t ready = (int64_t)ready_waiting(run) + paused;
     int64_t fresh = run->exhausted ? 0 : run->budget - (int64_t)run->trials.len;
-    int64_t room = run->spec.parallel ? run->spec.parallel - run_busy(run) : INT64_MAX / 2;
+    int64_t room = parallel_most(run) - run_busy(run);
     return MAX(0, MIN(room, ready + MIN(fresh, INT64_MAX / 4)));
 }
 

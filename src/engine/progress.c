@@ -20,7 +20,7 @@ void progress_begin(struct live *live)
 {
     struct progress *progress = &live->progress;
 
-    *progress = (struct progress){.at_s = NAN, .step = NAN};
+    *progress = (struct progress){.at_s = NAN, .step = NAN, .ln_seconds = NAN, .error = NAN};
     window_init(&progress->window, NULL);
 }
 
@@ -40,6 +40,8 @@ static void keep_window(struct progress *progress, const struct window_result *w
     if (!window->bound)
         progress->windows[progress->n_windows++ % PACE_WINDOWS] =
             (struct pace_window){window->steps, window->seconds};
+    progress->ln_seconds = window->ln_seconds;
+    progress->error = window->error;
 }
 
 static void on_window(struct live *live, struct now now)
@@ -50,10 +52,23 @@ static void on_window(struct live *live, struct now now)
     tuned_on_window(live, &window, now);
 }
 
+/* From the start of an attempt to its first step, on average. */
+static void note_startup(struct live *live, double at_s)
+{
+    struct tuning *tuning = live->run->tuning;
+    double took = at_s - (double)live->attempt.started_us / 1e6;
+
+    if (!tuning || live->adopted || !(took >= 0))
+        return;
+    tuning->startup_s = tuning->startup_s > 0 ? 0.7 * tuning->startup_s + 0.3 * took : took;
+}
+
 static void feed(struct live *live, double at_s, double step, struct now now)
 {
     struct progress *progress = &live->progress;
 
+    if (isnan(progress->step))
+        note_startup(live, at_s);
     progress->at_s = at_s;
     progress->step = step;
     if (live->tuned && live->tuned->sent_mono_us)
@@ -93,7 +108,7 @@ static void choose_metric(struct run *run, const char *metric, struct now now)
     vec_foreach (live, &run->live) {
         struct progress *progress = &(*live)->progress;
         progress->n_windows = 0;
-        progress->step = progress->at_s = NAN;
+        progress->step = progress->at_s = progress->ln_seconds = NAN;
         progress_changed(*live, now);
         if ((*live)->tuned && (*live)->tuned->decide)
             decide_begin((*live)->tuned->decide, progress_key(run, (*live)->attempt.trial),

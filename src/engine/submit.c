@@ -25,7 +25,10 @@ int run_prepare(struct run *run, struct err *err)
         run->budget = 1;
         return 0;
     }
-    return ask_open(run, err);
+    r = ask_open(run, err);
+    if (r >= 0)
+        parallel_open(run);
+    return r;
 }
 
 static char **env_copy(char *const *envp)

@@ -204,6 +204,17 @@ void tuned_on_window(struct live *live, const struct window_result *window, stru
     window_bar(&live->progress.window, decide_bar(tuned->decide, tuned->load));
 }
 
+/* What is busy beside this experiment's trials. */
+static void note_outside(struct run *run, double busy)
+{
+    double ours = 0;
+
+    vec_foreach (live, &run->live)
+        if ((*live)->tuned && !(*live)->paused)
+            ours += (*live)->tuned->used;
+    run->tuning->outside = fmax(0, busy - ours);
+}
+
 void tuned_on_use(struct live *live, const struct attempt_use *use, struct now now)
 {
     struct tuned *tuned = live->tuned;
@@ -214,7 +225,10 @@ void tuned_on_use(struct live *live, const struct attempt_use *use, struct now n
     if (use->machine_busy_cpus >= 0 && used >= 0) {
         tuned->load = live->run->tuning->load = fmax(0, use->machine_busy_cpus - used);
         tuned->idle = fmax(0, use->machine_cpus - use->machine_busy_cpus);
+        tuned->used = used;
+        note_outside(live->run, use->machine_busy_cpus);
     }
+    tuned->peak_bytes = MAX(tuned->peak_bytes, use->memory_bytes);
     if (!tuned->decide && !settled(live))
         see_reach(live);
     (void)now;

@@ -10,6 +10,7 @@
 #include "engine/internal.h"
 #include "engine/tuning.h"
 #include "linalg/linalg.h"
+#include "tune/width.h"
 
 #include <errno.h>
 #include <math.h>
@@ -224,6 +225,8 @@ void tuning_close(struct run *run)
         pending_free(pending);
     map_release(&tuning->pending);
     workloads_close(tuning);
+    if (tuning->width)
+        width_free(tuning->width);
     if (tuning->speed)
         speed_free(tuning->speed);
     for (size_t i = 0; i < tuning->n_values; i++)

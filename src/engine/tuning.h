@@ -41,7 +41,8 @@ struct progress {
     double total;      /* steps that the program said it will make; 0: it did not */
     struct pace_window windows[PACE_WINDOWS]; /* a ring */
     size_t n_windows;
-    double used; /* CPU seconds and the like, where no step is reported */
+    double ln_seconds, error; /* of the newest window; NaN: none */
+    double used;              /* CPU seconds and the like, where no step is reported */
 };
 
 /* The configuration of a running attempt. */
@@ -52,10 +53,11 @@ struct tuned {
     bool sdk, restarts;    /* as they were when that list was made */
     int64_t sent_mono_us;  /* sent and not answered; 0: it is in place */
     size_t resends;
-    int64_t looked_us; /* mono: when time was last found to pass */
-    bool by_use;       /* no step is reported: judged by CPU time */
-    bool trying;       /* what runs is on trial */
-    double load, idle; /* cores */
+    int64_t looked_us;       /* mono: when time was last found to pass */
+    bool by_use;             /* no step is reported: judged by CPU time */
+    bool trying;             /* what runs is on trial */
+    uint64_t peak_bytes;     /* of its memory, as seen */
+    double load, idle, used; /* cores */
     /* the last change, until the window after it is complete */
     enum change_kind change;
     double changed_s, changed_step;
@@ -84,10 +86,15 @@ struct tuning {
     struct workload workload;   /* what it is and teaches; identity NULL: it is not kept */
     VEC(struct workload) known; /* of this home, when it began */
     enum match_kind matched;
-    size_t looked;  /* configurations measured when one like it was looked for */
-    double *values; /* of the knobs, one after the other … */
-    double *points; /* … the same in units of spec.system */
-    char **labels;  /* … and for people */
+    struct width *width; /* `parallel: auto`; NULL: it is given */
+    size_t width_now;
+    int64_t width_us; /* mono: when it was last looked at */
+    double outside;   /* cores taken by what is not of this experiment */
+    double startup_s; /* of a trial, to its first step; 0: not known */
+    size_t looked;    /* configurations measured when one like it was looked for */
+    double *values;   /* of the knobs, one after the other … */
+    double *points;   /* … the same in units of spec.system */
+    char **labels;    /* … and for people */
     size_t n_values;
 };
 
@@ -157,6 +164,13 @@ void workloads_look(struct live *live, struct now now);
 void workloads_profile(struct live *live, const struct profile *profile);
 /* An attempt has ended: what it taught goes into the store. */
 void workloads_learn(struct live *live, const struct ending *ending, struct now now);
+
+/* ---- parallel.c ---- */
+void parallel_open(struct run *run);
+/* How many trials may run side by side. */
+int64_t parallel_most(const struct run *run);
+void parallel_turn(struct run *run, struct now now);
+int64_t parallel_wake_us(const struct run *run);
 
 /* ---- left.c ---- */
 /* Seconds until it ends, and how sure that is. False: nothing is known. `*ret_target`: it is the

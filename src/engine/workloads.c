@@ -203,8 +203,9 @@ void workloads_profile(struct live *live, const struct profile *profile)
     if (!tuning || !tuning->workload.identity)
         return;
     for (size_t i = 0; i < COUNTERS; i++)
-        workload_count(&tuning->workload, profile->at[i].name, profile->at[i].value,
-                       profile->at[i].scaled, i < COUNTER_TASK_CLOCK);
+        if (!counter_kind((enum counter)i)->echo)
+            workload_count(&tuning->workload, profile->at[i].name, profile->at[i].value,
+                           profile->at[i].scaled, i < COUNTER_TASK_CLOCK);
 }
 
 /* Two configurations are measured, and the same workload is not known: one like it may be. */
