@@ -164,7 +164,7 @@ struct ring {
     size_t n;
 };
 
-/* Decisions about the machine have a place of their own, and would push out all others. */
+/* Decisions about a trial's machine have a place of their own, and would push out all others. */
 static bool is_tuning(const char *json)
 {
     autofree(json) json_t *event = NULL;
@@ -180,7 +180,7 @@ static int on_event(int64_t id UNUSED, int64_t time_us, int64_t trial, const cha
     struct ring *ring = arg;
     size_t i = ring->n % RING;
 
-    if ((ring->trial && trial != ring->trial) || is_tuning(json))
+    if ((ring->trial && trial != ring->trial) || (trial && is_tuning(json)))
         return 0;
     free(ring->events[i].json);
     ring->events[i].json = xstrdup(json);

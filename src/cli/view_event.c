@@ -216,9 +216,11 @@ static bool changed(const json_t *event, struct str *to)
     return true;
 }
 
+/* Of a trial, or of the whole experiment. */
 static bool tune_note(const json_t *event, struct str *to)
 {
-    add_trial(to, event);
+    if (json_get_text(event, "trial", NULL))
+        add_trial(to, event);
     add_lines(to, json_get_text(event, "text", ""));
     return true;
 }

@@ -712,6 +712,8 @@ TEST(decisions_about_the_machine_are_told_in_their_words)
     check_event("{\"event\":\"changed\",\"trial\":\"1.3\",\"cost_s\":null}", "");
     check_event("{\"event\":\"tune_note\",\"trial\":\"1.3\",\"text\":\"it reports no steps\"}",
                 "1.3  it reports no steps");
+    check_event("{\"event\":\"tune_note\",\"trial\":null,\"text\":\"two side by side\"}",
+                "two side by side");
 }
 
 TEST(odd_events_of_tuning_are_no_harm)
