@@ -24,6 +24,11 @@ static double by_threads(const json_t *system)
     return json_get_int(system, "threads", 0) == 1 ? 0.02 : 0.05;
 }
 
+static double by_few_threads(const json_t *system)
+{
+    return json_get_int(system, "threads", 0) == 1 ? 0.05 : 0.02;
+}
+
 static double by_cpus(const json_t *system)
 {
     return 0.08 / (double)json_get_int(system, "cpus", 1);
@@ -302,6 +307,41 @@ TEST(a_program_that_reports_no_step_is_judged_by_its_cpu_time)
     }
     assert_int_equal(count_events("it reports no step"), 1);
     assert_string_equal(system_of(1), "{\"cpus\":2,\"threads\":1}");
+    tear_down();
+}
+
+TEST(what_was_learned_is_known_to_the_next_experiment_from_its_first_step)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    struct program program = launch(1, by_threads, true);
+    train(&program, 20);
+    ended(1, REASON_NONE, 0);
+    engine_stop(t.engine, 1, STOP_NOW, now(), &t.err);
+    ended(2, REASON_CANCELLED, -1);
+    submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    assert_int_equal(count_events("known from 't' (by identity)"), 1);
+    assert_string_equal(system_of(3), "{\"threads\":1}");
+    submit(LONG_SPEC("\"threads\":[2,1]", ",\"knowledge\":\"off\""));
+    assert_string_equal(system_of(4), "{\"threads\":2}");
+    tear_down();
+}
+
+TEST(what_is_known_and_wrong_is_unlearned_where_there_is_time)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    struct program program = launch(1, by_threads, true);
+    train(&program, 20);
+    ended(1, REASON_NONE, 0);
+    engine_stop(t.engine, 1, STOP_NOW, now(), &t.err);
+    ended(2, REASON_CANCELLED, -1);
+    submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    assert_string_equal(system_of(3), "{\"threads\":1}");
+    struct program other = launch(3, by_few_threads, true);
+    report_metric(3, METRIC_TOTAL, 0, 200000);
+    train(&other, 40);
+    assert_string_equal(system_of(3), "{\"threads\":2}");
     tear_down();
 }
 

@@ -16,6 +16,7 @@
 
 #include <math.h>
 
+#define DOUBT      0.6  /* deviation of an effect, as a share of it: what was, need not be */
 #define LOAD_DOUBT 0.15 /* deviation of an effect for each core of load between then and now */
 
 /* ---- who it is ---- */
@@ -116,7 +117,8 @@ static size_t take_prior(struct run *run, const struct workload *from, double ce
         double deviation;
         if (!row || !workload_prior(from, i, certainty, &deviation))
             continue;
-        double doubt = LOAD_DOUBT * (known->load - load_expected(run));
+        double doubt = hypot(LOAD_DOUBT * (known->load - load_expected(run)),
+                             DOUBT * (known->ln_effect - workload_best(from)->ln_effect));
         n += speed_prior(run->tuning->speed, row, known->ln_effect, hypot(deviation, doubt));
     }
     return n;
