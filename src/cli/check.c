@@ -3,6 +3,7 @@
  * check.c — hone check: read a spec, say what is wrong with it or what it will do. Runs nothing,
  * writes nothing.
  */
+#include "agent/agent.h"
 #include "cli/overrides.h"
 #include "cli/program.h"
 #include "metrics/metrics.h"
@@ -52,6 +53,17 @@ static void note_program(const struct spec *spec, struct str *notes)
         str_addf(notes, "note: %s\n", err_text(&err));
 }
 
+/* System parameters as they would be here; another machine may have more. */
+static void fit_machine(struct spec *spec, struct str *notes)
+{
+    autorelease(err) struct err err = ERR_INIT;
+    autorelease(machine) struct machine machine;
+
+    machine_probe(&machine);
+    if (spec_system_resolve(spec, machine.cpus, &err) < 0)
+        str_addf(notes, "note: %s\n", err_text(&err));
+}
+
 static int print_plan(struct cmd_call *call, const struct spec_overrides *overrides)
 {
     autorelease(spec) struct spec spec;
@@ -64,6 +76,7 @@ static int print_plan(struct cmd_call *call, const struct spec_overrides *overri
     if (spec_load(call->n_args ? call->args[0] : NULL, overrides, &spec, &notes, &err) < 0 ||
         check_parts(&spec, &err) < 0)
         return cmd_fail(call, CMD_USAGE, &err);
+    fit_machine(&spec, &notes);
     note_program(&spec, &notes);
     if (call->json) {
         print_json(&spec, &notes);

@@ -72,3 +72,7 @@ hone: --set objective={metric: loss, average: 0}: 'objective.average' must be a 
 # nothing of it was kept
 $ hone ls
 no experiments yet in [..]
+# a range that nobody could time
+$ hone check base.yaml --set system.workers='{min: 0, max: 9999}'
+hone: [..]: system.workers: a range may hold at most 1000 values; give it a step
+? 2
