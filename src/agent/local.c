@@ -38,13 +38,13 @@ static void on_start(struct local *local, const struct agent_command *command)
     int pidfd = -1;
     pid_t pid = 0;
 
+    power_begin(watch, command->launch->envp); /* not later: its keeper writes down when it began */
     if (exec_start(local->exec, command->launch, &pid, &pidfd, &watch->failure) < 0) {
         watch->unstarted = true;
         watch_due(watch);
         return;
     }
     watch->child = true;
-    power_begin(watch, command->launch->envp);
     if (!keeper_watch(watch, pidfd, pid))
         sweep_begin(watch);
 }

@@ -202,7 +202,7 @@ void profile_release(struct watch *watch);
 /* power.c */
 void power_open(struct local *local);
 void power_close(struct local *local);
-/* The attempt begins, now. */
+/* The attempt is about to begin. */
 void power_begin(struct watch *watch, char *const *envp);
 void power_tick(struct local *local, int64_t now_us);
 /* What the ended attempt has taken. */
