@@ -8,7 +8,9 @@
 #include "agent/internal.h"
 #include "base/fs.h"
 
+#include <math.h>
 #include <sched.h>
+#include <unistd.h>
 
 static char root[64];
 
@@ -54,6 +56,36 @@ TEST(without_limits_it_is_what_the_kernel_tells)
     assert_int_equal(machine.mem_bytes, 8ULL << 30);
     assert_int_equal(machine.n_gpus, 0);
     assert_true(machine.name[0] != '\0');
+    end();
+}
+
+/* The first processor that we may use was busy for 12 ticks, all others that we may use for none;
+ * one that does not exist, for a thousand. */
+TEST(load_is_of_the_processors_that_this_process_may_use)
+{
+    autorelease(str) struct str stat = STR_INIT;
+    struct machine_load load;
+    cpu_set_t set;
+    int busy = 12;
+    assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+    str_add(&stat, "cpu  9999 9999 9999 9 9 9 9 9\n");
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        if (!CPU_ISSET(i, &set))
+            continue;
+        str_addf(&stat, "cpu%d %d 0 0 500 70 0 0 0 0 0\n", i, busy);
+        busy = 0;
+    }
+    str_add(&stat, "cpu4095 1000 0 0 0 0 0 0 0\nintr 1\n");
+    begin();
+    machine_load_at(root, &load);
+    assert_true(isnan(load.busy_s) && load.cpus == affinity());
+    put("/proc/stat", stat.s);
+    machine_load_at(root, &load);
+    assert_true(fabs(load.busy_s - 12.0 / (double)sysconf(_SC_CLK_TCK)) < 1e-9);
+    put("/proc/self/cgroup", "0::/a\n");
+    put("/sys/fs/cgroup/a/cpu.max", "100000 100000\n");
+    machine_load_at(root, &load);
+    assert_true(load.cpus == 1);
     end();
 }
 
