@@ -44,8 +44,10 @@ static double mean(const double *x, size_t n)
 /* Sorts them. */
 static double high(double *x, size_t n)
 {
+    if (n == 0)
+        return NAN;
     qsort(x, n, sizeof(*x), by_value);
-    return n > 0 ? x[(n - 1) * 99 / 100] : NAN;
+    return x[(n - 1) * 99 / 100];
 }
 
 static void print_configuration(const struct set *set, size_t c)

@@ -15,6 +15,7 @@
 #define MARGIN    1.1  /* on the largest peak */
 #define GROWN     1.02 /* a peak that rises by less has not */
 #define STEADY    2    /* windows without growth before a slot is added */
+#define UNSEEN    10   /* windows, then the memory is not watched */
 #define SMALL     0.05 /* less is not worth a change */
 #define ERRORS    2.0
 #define FACTOR    4 /* a change is at most by this */
@@ -38,6 +39,7 @@ struct width {
     bool blind;              /* one alone: nobody knows how much memory a trial takes */
     double peak_bytes;
     size_t steady; /* windows since that grew */
+    size_t unseen; /* … in which nothing told it */
     struct belief_ln predicted;
     VEC(struct width_row) rows;
 };
@@ -376,6 +378,15 @@ static void on_blind(const struct question *q)
 {
     struct width *w = q->w;
 
+    w->unseen += !(w->peak_bytes > 0) && q->input->n > 0;
+    if (w->unseen >= UNSEEN) {
+        w->blind = false;
+        w->limits.memory_bytes = 0;
+        w->held = MAX(MIN(width_start(&w->limits, q->input->cores), q->input->trials_left), 1);
+        answer(q, w->held, gain_of(q, w->held, w->asked), NAN,
+               "nothing tells the memory of a trial");
+        return;
+    }
     if (!(w->peak_bytes > 0) || w->steady < STEADY) {
         keep(q, "how much memory a trial takes is not known yet");
         return;

@@ -17,7 +17,8 @@
  * - A change is at most by a factor of four. Below max(5 %, 2 standard errors) what was held stays,
  *   unless going back alone would cost.
  * - Never more than the memory allows: the largest peak seen, and a tenth on top. While nobody
- *   knows how much a trial takes, one runs alone; while it still grows, no slot is added.
+ *   knows how much a trial takes, one runs alone, for at most ten windows if nothing can tell it;
+ *   while it still grows, no slot is added.
  * - Measured under another load counts less: when a neighbour comes or goes, all is open again.
  */
 #ifndef HONE_TUNE_WIDTH_H
@@ -42,8 +43,9 @@ struct width_limits {
 /* A trial that runs. */
 struct width_trial {
     uint64_t id;
-    /* ln seconds of a unit of progress less the trial's base, and the variance of that. NAN: it has
-     * told nothing yet. */
+    /* ln seconds of a unit of progress in its newest window, and the variance of that. A base may
+     * be taken off that was known before the trial ran, but none that its own windows taught: that
+     * would hide what is to be seen. NAN: it has told nothing yet. */
     double ln_seconds, variance;
     double peak_bytes; /* of its memory so far; 0: not known */
 };

@@ -3,11 +3,11 @@
  * width_fit.c — the rate over the width: an effect for each width that has run, and a scalability
  * law through them for those that have not.
  *
- * A trial's level is random about a common one. So two widths are compared within the trials that
- * ran under both, and between trials where none did; the closed form does both at once. With W the
- * sum of a trial's weights, x its widths, r what was measured less the overall mean,
- *     A = P + Σ_trials (Σ w·x·xᵀ − (Σ w·x)(Σ w·x)ᵀ / (W + 1/τ²)),
- *     b =     Σ_trials (Σ w·x·r − (Σ w·x)(Σ w·r) / (W + 1/τ²)),   θ = A⁻¹b.
+ * A trial's level is random about a common one, as far off as trials are seen to be. So two widths
+ * are compared within the trials that ran under both, and between trials where none did; the closed
+ * form does both at once. With W the sum of a trial's weights, x its widths, r what was measured
+ * less the overall mean, A = P + Σ_trials (Σ w·x·xᵀ − (Σ w·x)(Σ w·x)ᵀ / (W + 1/τ²)), b = Σ_trials
+ * (Σ w·x·r − (Σ w·x)(Σ w·r) / (W + 1/τ²)),   θ = A⁻¹b.
  */
 #include "linalg/linalg.h"
 #include "tune/width_internal.h"
@@ -16,7 +16,7 @@
 #include <math.h>
 
 #define MEMORY   8    /* windows */
-#define LEVEL_SD 0.2  /* τ: trials differ so much beyond their bases */
+#define LEVEL_SD 0.2  /* τ: trials differ at least so much beyond their bases */
 #define FREE_SD  1.0  /* an effect differs so much if all cores were taken by others */
 #define FLAT_SD  5.0  /* of an effect before anything is seen */
 #define LAW_SD   0.15 /* points lie so far off the law */
@@ -68,14 +68,14 @@ static double row_weight(const struct width_row *row, double free_cores)
 /* One trial, whose rows follow each other from `first`, into the normal equations. Returns where
  * the next begins. x is (widths) of workspace. */
 static size_t add_trial(struct width_model *model, const struct width_row *rows, size_t n,
-                        size_t first, double free_cores, double level, double *x)
+                        size_t first, double free_cores, struct belief_ln level, double *x)
 {
     size_t f = model->widths.len, i = first;
-    double total = 1 / (LEVEL_SD * LEVEL_SD), sum = 0;
+    double total = 1 / (level.deviation * level.deviation), sum = 0;
 
     memset(x, 0, f * sizeof(*x));
     for (; i < n && rows[i].trial == rows[first].trial; i++) {
-        double w = row_weight(&rows[i], free_cores), r = rows[i].mean - level;
+        double w = row_weight(&rows[i], free_cores), r = rows[i].mean - level.mean;
         size_t k = place_of(model, rows[i].width);
         total += w;
         sum += w * r;
@@ -140,16 +140,27 @@ static void fit_law(struct width_model *model, size_t full)
     usl_fit(counts, 1, y, weight, group, 2, n, &model->law);
 }
 
+/* The level of all rows, and how far those of trials lie about it: too far rather than too near,
+ * since what the widths do is in there, too. */
+static struct belief_ln level_of(const struct width_row *rows, size_t n)
+{
+    double mean = 0, squares = 0;
+
+    for (size_t i = 0; i < n; i++)
+        mean += rows[i].mean / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += (rows[i].mean - mean) * (rows[i].mean - mean) / (double)n;
+    return (struct belief_ln){mean, sqrt(LEVEL_SD * LEVEL_SD + squares)};
+}
+
 void width_model_init(struct width_model *model, const struct width_row *rows, size_t n,
                       double free_cores, size_t full)
 {
-    double level = 0;
+    struct belief_ln level = level_of(rows, n);
 
     *model = (struct width_model){0};
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         add_width(model, rows[i].width);
-        level += rows[i].mean / (double)n;
-    }
     size_t f = model->widths.len;
     autofree(mem) double *x = xcalloc(f + 1, sizeof(*x));
     model->mean = xcalloc(f + 1, sizeof(*model->mean));

@@ -14,7 +14,7 @@
 
 /* n trials side by side run at total[n − 1] together. */
 struct table {
-    double total[MOST], cores, load, bytes, trial_s;
+    double total[MOST], cores, load, bytes, trial_s, uneven;
     struct width *w;
     struct width_decision last;
     size_t running, changes, left;
@@ -40,7 +40,8 @@ static const struct width_decision *window(struct table *t)
     double each = t->total[t->running - 1] / (double)t->running;
 
     for (size_t i = 0; i < t->running; i++)
-        trials[i] = (struct width_trial){t->first + i, -log(each), 1e-3, t->bytes};
+        trials[i] = (struct width_trial){t->first + i, t->uneven * (double)(i % 2) - log(each),
+                                         1e-3, t->bytes};
     struct width_input input = {.cores = t->cores,
                                 .load = t->load,
                                 .trials = trials,
@@ -173,6 +174,31 @@ TEST(a_slot_is_not_added_while_the_memory_still_grows)
         assert_int_equal(window(&t)->to, 1);
     windows(&t, 5);
     assert_int_equal(t.last.to, 4);
+    width_free(t.w);
+}
+
+TEST(memory_that_nobody_tells_is_not_waited_for)
+{
+    struct table t = {.total = {1, 2, 3, 4}, .cores = 4};
+    struct width_limits limits = {.cores_least = 1, .memory_bytes = 10e9};
+
+    setup(&t, &limits);
+    for (size_t i = 0; i < 9; i++)
+        assert_int_equal(window(&t)->to, 1);
+    assert_int_equal(window(&t)->to, 4);
+    windows(&t, 40);
+    assert_int_equal(t.last.to, 4);
+    width_free(t.w);
+}
+
+/* Their levels differ tenfold, and no base was taken off. */
+TEST(trials_of_any_level_are_compared_with_themselves)
+{
+    struct table t = {.total = {1, 1, 0.8, 0.5}, .cores = 4, .uneven = 2.3};
+
+    setup(&t, &plain);
+    windows(&t, 60);
+    assert_true(t.last.to <= 2);
     width_free(t.w);
 }
 
