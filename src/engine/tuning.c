@@ -39,7 +39,7 @@ static bool counts(const struct param *param)
             if (number_of(&param->choices[k]) == number)
                 return false;
     }
-    return param->n_choices > 1;
+    return true;
 }
 
 static bool is_count(const struct param *param)

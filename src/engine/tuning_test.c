@@ -129,6 +129,9 @@ TEST(a_trial_begins_with_the_first_value_and_is_told_of_it)
     submit(LONG_SPEC("\"threads\":[2,1]", ""));
     assert_string_equal(system_of(1), "{\"threads\":2}");
     assert_string_equal(last_sent(COMMAND_START, 1)->environment, "2");
+    submit(LONG_SPEC("\"threads\":3", ""));
+    assert_string_equal(system_of(2), "{\"threads\":3}");
+    assert_string_equal(last_sent(COMMAND_START, 2)->environment, "3");
     tear_down();
 }
 
