@@ -81,7 +81,7 @@ experiment 3 'old': 2 trials imported from Optuna study 'old', 5 parameters
 trial  value   time    lr  drop  layers  units  act
   3.2   0.95  10.0s   0.5   0.2       1    500  true
   3.1   0.91  30.5s  0.01   0.3       3     64  None
-"params":{"lr":{"type":"float","scale":"log","min":0.0001,"max":2},"drop":{"type":"float","scale":"linear","min":0,"max":0.5,"step":0.1},"layers":{"type":"int","scale":"linear","min":1,"max":4},"units":{"type":"int","scale":"log","min":8,"max":512},"act":{"values":["relu","None",3,true]}},"forbid"
+"params":{"lr":{"type":"float","scale":"log","min":0.0001,"max":2},"drop":{"type":"float","scale":"linear","min":0,"max":0.5,"step":0.1},"layers":{"type":"int","scale":"linear","min":1,"max":4},"units":{"type":"int","scale":"log","min":8,"max":512},"act":{"values":["relu","None",3,true]}},"tune":"pipelined","forbid"
 # a table
 > grid.csv
 | lr,batch,act,acc,note
@@ -100,7 +100,7 @@ $ hone show grid.3 | head -2
 trial        4.3 of grid
 state        failed: ended without writing the objective metric
 $ hone show grid --json | grep -o '"params":{"lr":{.*"forbid"'
-"params":{"lr":{"type":"float","scale":"log","min":0.001,"max":0.1},"batch":{"type":"int","scale":"linear","min":32,"max":128},"act":{"values":["relu","tanh"]}},"forbid"
+"params":{"lr":{"type":"float","scale":"log","min":0.001,"max":0.1},"batch":{"type":"int","scale":"linear","min":32,"max":128},"act":{"values":["relu","tanh"]}},"tune":"pipelined","forbid"
 # what export wrote comes back
 $ hone export grid --csv -o again.csv && hone import again.csv --name again && hone export again --csv | cut -d, -f2,3,6- > b; cut -d, -f2,3,6- again.csv | diff - b
 experiment 5 'again': 4 trials imported from the table again.csv, 3 parameters

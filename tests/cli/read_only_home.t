@@ -17,5 +17,5 @@ $ sh as_user ./hone run --home h -- true
 hone: [..]h[..]
 ? 1
 $ sh as_user ./hone doctor --home h | grep ^home
-home         wrong    [..]/h: [..]; choose another with --home or HONE_HOME
+home [..]wrong    [..]/h: [..]; choose another with --home or HONE_HOME
 $ chmod -R u+w h
