@@ -83,10 +83,10 @@ int main(int argc, char **argv)
     autofree(mem) double *arrived_s = xcalloc(n, sizeof(*arrived_s));
     arrivals_draw(jobs, n, /* seed= */ 13);
     for (size_t m = 0; m < SERVICE_MODES; m++) {
-        autofree(server) struct server *server = server_new(m);
+        autofree(workshop) struct workshop *workshop = workshop_new(m);
         service_s[m] = xcalloc(n, sizeof(double));
         for (size_t i = 0; i < n; i++)
-            service_s[m][i] = server_run(server, &jobs[i]);
+            service_s[m][i] = workshop_run(workshop, &jobs[i]);
     }
     printf(
         "| load | mode | service, s | busy | queue delay: mean | p50 | p95 | response: mean | p50 "

@@ -46,7 +46,7 @@ struct slot {
     struct decide *decide;
 };
 
-struct server {
+struct workshop {
     enum service_mode mode;
     struct {
         double effect[COUNTS],
@@ -55,7 +55,7 @@ struct server {
 };
 
 struct service {
-    struct server *server;
+    struct workshop *workshop;
     const struct arrival *job;
     struct program program;
     struct slot slots[SLOTS];
@@ -118,50 +118,50 @@ void queue_run(const double *arrived_s, const double *service_s, size_t n, struc
 
 /* ---- what was learned of a program ---- */
 
-static size_t best_known(const struct server *server, size_t program)
+static size_t best_known(const struct workshop *workshop, size_t program)
 {
     size_t best = 0;
 
     for (size_t c = 1; c < COUNTS; c++)
-        if (server->known[program].n[c] > 0 &&
-            server->known[program].effect[c] < server->known[program].effect[best])
+        if (workshop->known[program].n[c] > 0 &&
+            workshop->known[program].effect[c] < workshop->known[program].effect[best])
             best = c;
     return best;
 }
 
-static void remember(struct server *server, size_t program, struct speed *speed, uint64_t trial)
+static void remember(struct workshop *workshop, size_t program, struct speed *speed, uint64_t trial)
 {
     for (size_t c = 1; c < COUNTS; c++) {
         double effect = speed_measured(speed, trial, &counts[c], 0) -
                         speed_measured(speed, trial, &counts[0], 0);
         if (isnan(effect))
             continue;
-        double *n = &server->known[program].n[c], *mean = &server->known[program].effect[c];
+        double *n = &workshop->known[program].n[c], *mean = &workshop->known[program].effect[c];
         *n = fmin(*n + 1, KNOWN);
         *mean += (effect - *mean) / *n;
     }
 }
 
-static void tell_known(const struct server *server, size_t program, struct speed *speed)
+static void tell_known(const struct workshop *workshop, size_t program, struct speed *speed)
 {
-    if (server->mode != SERVICE_KNOWING || best_known(server, program) == 0)
+    if (workshop->mode != SERVICE_KNOWING || best_known(workshop, program) == 0)
         return;
     speed_prior(speed, &counts[0], 0, KNOWN_SD);
     for (size_t c = 1; c < COUNTS; c++)
-        if (server->known[program].n[c] > 0)
-            speed_prior(speed, &counts[c], server->known[program].effect[c], KNOWN_SD);
+        if (workshop->known[program].n[c] > 0)
+            speed_prior(speed, &counts[c], workshop->known[program].effect[c], KNOWN_SD);
 }
 
 /* ---- a job ---- */
 
 static bool is_tuned(const struct service *s)
 {
-    return s->server->mode >= SERVICE_PIPELINED;
+    return s->workshop->mode >= SERVICE_PIPELINED;
 }
 
 static double first_threads(struct service *s)
 {
-    switch (s->server->mode) {
+    switch (s->workshop->mode) {
     case SERVICE_OFF_RAW:
         return CORES;
     case SERVICE_OFF:
@@ -169,7 +169,7 @@ static double first_threads(struct service *s)
     case SERVICE_JOINT:
         return s->started == 1 ? counts[0] : counts[rng_below(&s->rng, COUNTS)];
     case SERVICE_KNOWING:
-        return counts[best_known(s->server, s->job->program)];
+        return counts[best_known(s->workshop, s->job->program)];
     default:
         return counts[0];
     }
@@ -192,7 +192,7 @@ static void begin_trial(struct service *s, struct slot *slot)
 static void end_trial(struct service *s, struct slot *slot)
 {
     if (is_tuned(s))
-        remember(s->server, s->job->program, s->speed, slot->trial);
+        remember(s->workshop, s->job->program, s->speed, slot->trial);
     slot->trial = 0;
     if (s->started < TRIALS)
         begin_trial(s, slot);
@@ -292,25 +292,25 @@ static bool is_running(const struct service *s)
     return false;
 }
 
-struct server *server_new(enum service_mode mode)
+struct workshop *workshop_new(enum service_mode mode)
 {
-    struct server *server = xcalloc(1, sizeof(*server));
-    server->mode = mode;
-    return server;
+    struct workshop *workshop = xcalloc(1, sizeof(*workshop));
+    workshop->mode = mode;
+    return workshop;
 }
 
-void server_free(struct server *server)
+void workshop_free(struct workshop *workshop)
 {
-    free(server);
+    free(workshop);
 }
 
-double server_run(struct server *server, const struct arrival *job)
+double workshop_run(struct workshop *workshop, const struct arrival *job)
 {
-    struct service s = {.server = server, .job = job, .program = programs[job->program]};
+    struct service s = {.workshop = workshop, .job = job, .program = programs[job->program]};
 
-    s.program.spins &= server->mode == SERVICE_OFF_RAW;
+    s.program.spins &= workshop->mode == SERVICE_OFF_RAW;
     s.speed = speed_new(&threads, 1);
-    tell_known(server, job->program, s.speed);
+    tell_known(workshop, job->program, s.speed);
     rng_init(&s.rng, job->seed, 1);
     rng_init(&s.noise, job->seed, 2);
     for (size_t i = 0; i < SLOTS; i++) {

@@ -33,12 +33,12 @@ void arrivals_draw(struct arrival *ret, size_t n, uint64_t seed);
 void arrivals_times(double *ret_s, size_t n, double mean_gap_s, uint64_t seed);
 
 /* The machine, with what it has learned. */
-struct server;
-struct server *server_new(enum service_mode mode);
-void server_free(struct server *server);
-DEFINE_AUTOFREE(server);
+struct workshop;
+struct workshop *workshop_new(enum service_mode mode);
+void workshop_free(struct workshop *workshop);
+DEFINE_AUTOFREE(workshop);
 /* Seconds from the start of a job to its end. Call linalg_open() before. */
-double server_run(struct server *server, const struct arrival *job);
+double workshop_run(struct workshop *workshop, const struct arrival *job);
 
 struct turn {
     size_t job;

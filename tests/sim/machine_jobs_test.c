@@ -12,11 +12,11 @@
 
 static double mean_service(enum service_mode mode, const struct arrival *jobs, double *ret_s)
 {
-    autofree(server) struct server *server = server_new(mode);
+    autofree(workshop) struct workshop *workshop = workshop_new(mode);
     double sum = 0;
 
     for (size_t i = 0; i < JOBS; i++)
-        sum += ret_s[i] = server_run(server, &jobs[i]);
+        sum += ret_s[i] = workshop_run(workshop, &jobs[i]);
     return sum / JOBS;
 }
 
@@ -66,10 +66,10 @@ TEST(a_job_takes_as_long_whenever_it_comes)
 
     assert_ok(linalg_open(&err), &err);
     arrivals_draw(jobs, 3, 1);
-    autofree(server) struct server *server = server_new(SERVICE_PIPELINED);
-    double first = server_run(server, &jobs[0]);
-    server_run(server, &jobs[1]);
-    assert_true(server_run(server, &jobs[0]) == first);
+    autofree(workshop) struct workshop *workshop = workshop_new(SERVICE_PIPELINED);
+    double first = workshop_run(workshop, &jobs[0]);
+    workshop_run(workshop, &jobs[1]);
+    assert_true(workshop_run(workshop, &jobs[0]) == first);
 }
 
 /* Gaps of mean 2 s: the last of 100,000 comes near 200,000 s; the line of an idle machine is empty.
