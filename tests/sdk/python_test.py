@@ -223,6 +223,19 @@ def threads_are_set_where_they_are_loaded(a):
     assert out == "True\n", out
 
 
+def interop_threads_are_set_once(a):
+    with open(os.path.join(a.folder, "torch.py"), "w") as f:
+        f.write("calls = []\nset_num_interop_threads = calls.append\n")
+    a.with_hone().env["HONE_SYSTEM"] = '{"interop": 2}'
+    a.env["PYTHONPATH"] += os.pathsep + a.folder
+    a.run("import torch\nhone.step(0)\nhone.step(1)\nassert torch.calls == [2], torch.calls\n")
+
+
+def where_the_training_ends_is_told(a):
+    a.with_hone().run("for e in hone.epochs(3): pass\n")
+    assert "hone total=2i" in a.lines(), a.lines()
+
+
 def the_loop_ends_when_told_to_stop(a):
     out = a.with_hone().run(
         "for e in hone.epochs(100):\n"
@@ -310,6 +323,8 @@ TESTS = [
     the_machines_settings_follow_the_page_and_are_answered,
     without_a_page_the_machines_settings_are_those_of_the_start,
     threads_are_set_where_they_are_loaded,
+    interop_threads_are_set_once,
+    where_the_training_ends_is_told,
     the_loop_ends_when_told_to_stop,
     a_checkpoint_gets_its_name_when_it_is_complete,
     after_a_full_disk_the_next_line_stands_alone,

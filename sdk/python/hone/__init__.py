@@ -205,6 +205,7 @@ class _System:
         self.unread: Optional[str] = None  # HONE_SYSTEM until somebody asks: spares import json
         self.values: Dict[str, Any] = {}
         self.threads = 0  # 0: not said
+        self.interop: Any = None  # None: not said, or done
         self.applied: Any = None
         self.complained = False
 
@@ -219,15 +220,17 @@ class _System:
         threads = values.get("threads")
         whole = isinstance(threads, (int, float)) and 1 <= threads < 1 << 20
         self.threads = int(threads) if whole and not isinstance(threads, bool) else 0
+        if self.interop is None:  # only before the first work: it cannot be changed later
+            self.interop = values.get("interop")
 
     def known(self) -> bool:
         """Is all that is said applied here, so that the program need not look itself?"""
-        return all(name == "threads" for name in self.values)
+        return all(name in ("threads", "interop") for name in self.values)
 
     def apply(self) -> None:
         self.read()
         loaded = (self.threads, "torch" in sys.modules, "numpy" in sys.modules)
-        if not self.threads or loaded == self.applied:
+        if not (self.threads or self.interop) or loaded == self.applied:
             return
         self.applied = loaded
         try:
@@ -246,10 +249,13 @@ class _System:
             except OSError:  # replaced on disk since it was loaded
                 continue
             for setter in setters:
-                if hasattr(library, setter):
+                if self.threads and hasattr(library, setter):
                     getattr(library, setter)(ctypes.c_int(self.threads))
         torch = sys.modules.get("torch")
-        if hasattr(torch, "set_num_threads"):  # not while it is still being loaded
+        if self.interop and hasattr(torch, "set_num_interop_threads"):
+            interop, self.interop = self.interop, False
+            torch.set_num_interop_threads(int(interop))
+        if self.threads and hasattr(torch, "set_num_threads"):  # not while it is still being loaded
             torch.set_num_threads(self.threads)
 
     def libraries(self) -> Iterator[Tuple[str, Tuple[str, ...]]]:
@@ -306,7 +312,7 @@ class _Control:
         generation = self.words[1]
         if generation != self.seen and generation % 2 == 0:
             self.hear(generation)
-        if _system.threads or _system.unread:
+        if _system.threads or _system.interop or _system.unread:
             _system.apply()
         if self.owed and (told or not self.rest):
             self.answer()
@@ -376,7 +382,7 @@ def checkpoint_asked() -> bool:
 
 def _look(told: bool = True) -> bool:
     if _control is None:
-        if _system.unread or _system.threads:
+        if _system.unread or _system.threads or _system.interop:
             _system.apply()
         return False
     _control.look(told)
