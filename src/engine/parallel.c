@@ -45,23 +45,18 @@ int64_t parallel_most(const struct run *run)
     return run->tuning && run->tuning->width ? (int64_t)run->tuning->width_now : INT64_MAX / 2;
 }
 
-/* How much slower it goes than alone, as it begins; NaN: it has told nothing. */
+/* Each is compared with itself at another width, so its own level does not matter. */
 static struct width_trial trial_of(const struct live *live)
 {
-    const struct run *run = live->run;
     const struct progress *progress = &live->progress;
-    uint64_t key = progress_key(run, live->attempt.trial);
-    struct width_trial trial = {.id = (uint64_t)live->attempt.trial,
-                                .ln_seconds = NAN,
-                                .variance = NAN,
-                                .peak_bytes = (double)live->tuned->peak_bytes};
+    bool told = progress->n_windows > 0;
 
-    if (!progress->n_windows || isnan(progress->ln_seconds))
-        return trial;
-    trial.ln_seconds =
-        progress->ln_seconds - speed_predict(run->tuning->speed, key, run->tuning->start, 0).mean;
-    trial.variance = progress->error * progress->error;
-    return trial;
+    return (struct width_trial){
+        .id = (uint64_t)live->attempt.trial,
+        .ln_seconds = told ? progress->ln_seconds : NAN,
+        .variance = told ? progress->error * progress->error : NAN,
+        .peak_bytes = (double)live->tuned->peak_bytes,
+    };
 }
 
 static void announce(struct run *run, const struct width_decision *decision, struct now now)

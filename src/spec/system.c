@@ -173,14 +173,15 @@ static int fit_values(struct reader *reader, struct param *param, const struct y
     if (param->n_choices > SYSTEM_VALUES_MAX)
         return yaml_err(reader->err, node, "system.%s: a list may hold at most %d values",
                         param->name, SYSTEM_VALUES_MAX);
-    if (param->type != PARAM_CHOICE && param_size(param) > SYSTEM_VALUES_MAX)
+    int r = 0;
+    if (rule)
+        r = param->type == PARAM_CHOICE ? fit_choices(reader, rule, param, node)
+                                        : fit_bounds(reader, rule, param, node);
+    if (r == 0 && param->type != PARAM_CHOICE && param_size(param) > SYSTEM_VALUES_MAX)
         return yaml_err(reader->err, node,
                         "system.%s: a range may hold at most %d values; give it a step",
                         param->name, SYSTEM_VALUES_MAX);
-    if (!rule)
-        return 0;
-    return param->type == PARAM_CHOICE ? fit_choices(reader, rule, param, node)
-                                       : fit_bounds(reader, rule, param, node);
+    return r;
 }
 
 /* ---- one system parameter ---- */
