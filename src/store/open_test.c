@@ -113,7 +113,7 @@ TEST(a_newer_home_is_refused_and_untouched)
     store_free(open_home(home));
     with_sql(home, "PRAGMA user_version=7");
     check_refused(home, ENOTSUP,
-                  "this home was written by a newer Hone (schema 7, this one knows 2): use that "
+                  "this home was written by a newer Hone (schema 7, this one knows 3): use that "
                   "version");
     remove_home(home);
 }
