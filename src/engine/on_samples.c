@@ -139,20 +139,22 @@ static void on_sample(struct live *live, const struct agent_sample *sample, stru
 }
 
 /* The agent began to read the files anew: what was counted before is counted again. */
-static void forget_samples(struct live *live)
+static void forget_samples(struct live *live, struct now now)
 {
     vec_foreach (summary, &live->summaries)
         summary_release(summary);
     live->summaries.len = 0;
     live->recent.len = 0;
     curve_begin(live);
+    if (live->samples_seen || live->adopted)
+        progress_again(live, now);
     live->samples_seen = 0;
 }
 
 void on_samples(struct live *live, const struct agent_event *event, struct now now)
 {
     if (event->first_sample == 0)
-        forget_samples(live);
+        forget_samples(live, now);
     if (event->first_sample > live->samples_seen) { /* some got lost on the way: ask for all */
         engine_effect(live->run->engine,
                       (struct effect){.kind = EFFECT_ADOPT, .id = live->attempt.id});

@@ -12,6 +12,7 @@
 
 #define CHOOSE_COUNT 3    /* samples of a metric before its steps are taken for progress */
 #define FEED_US      5000 /* samples closer than this count as one */
+#define AGAIN_S      1.0  /* after this what is read has just been written */
 #define SILENT_S     10.0 /* so long without a step: judged by use */
 #define BYTES_PER_S  1e8  /* what reading and writing weighs against a second of CPU */
 #define USE_STEPS    10   /* a second of it counts as so many steps */
@@ -33,6 +34,12 @@ void progress_changed(struct live *live, struct now now)
 {
     live->progress.holding = false;
     window_change(&live->progress.window, (double)now.wall_us / 1e6);
+}
+
+void progress_again(struct live *live, struct now now)
+{
+    live->progress.holding = false;
+    window_change(&live->progress.window, (double)now.wall_us / 1e6 + AGAIN_S);
 }
 
 static void keep_window(struct progress *progress, const struct window_result *window)

@@ -131,6 +131,8 @@ void progress_use(struct live *live, const struct attempt_use *use, struct now n
 void progress_timer(struct live *live, struct now now);
 /* What it went through is void: it was changed, paused, or goes on. */
 void progress_changed(struct live *live, struct now now);
+/* Its files are read anew: what is old does not count. */
+void progress_again(struct live *live, struct now now);
 /* The key of its trial in the speed model: another one when progress is counted otherwise. */
 uint64_t progress_key(const struct run *run, int64_t trial);
 

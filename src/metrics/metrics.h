@@ -62,8 +62,13 @@ static inline int64_t metrics_step(int64_t *next, int64_t step)
     return step;
 }
 
-/* The program's answer `hone generation=7i` is the sample "hone.generation". */
+/* What a program says to Hone, not to people: its answer `hone generation=7i` is the sample
+ * "hone.generation", the step at which it ends `hone total=99i`. */
 #define METRIC_GENERATION "hone.generation"
 #define METRIC_TOTAL      "hone.total"
+static inline bool metric_is_word(const char *metric)
+{
+    return str_eq(metric, METRIC_GENERATION) || str_eq(metric, METRIC_TOTAL);
+}
 
 #endif

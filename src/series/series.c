@@ -85,7 +85,7 @@ static void builder_release(struct builder *builder)
 
 static bool wanted(const struct builder *builder, const char *metric)
 {
-    return builder->metric ? str_eq(metric, builder->metric) : !str_eq(metric, METRIC_GENERATION);
+    return builder->metric ? str_eq(metric, builder->metric) : !metric_is_word(metric);
 }
 
 /* Index of the metric's series, a new one if need be; -1 if there are too many. */
