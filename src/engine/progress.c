@@ -117,6 +117,7 @@ static void choose_metric(struct run *run, const char *metric, struct now now)
         progress->n_windows = 0;
         progress->step = progress->at_s = progress->ln_seconds = NAN;
         progress_changed(*live, now);
+        tuning_size(run, (*live)->attempt.trial);
         if ((*live)->tuned && (*live)->tuned->decide)
             decide_begin((*live)->tuned->decide, progress_key(run, (*live)->attempt.trial),
                          (*live)->tuned->now);

@@ -366,6 +366,23 @@ static const double *choose(const struct run *run, int64_t trial)
     return unknown ? unknown : best_known(run, trial);
 }
 
+void tuning_size(struct run *run, int64_t trial)
+{
+    static const char *const names[] = {"batch", "batch_size", "batchsize", "batch-size", "bs"};
+
+    for (size_t i = 0; run->tuning && run->tuning->speed && i < ARRAY_LEN(names); i++) {
+        ptrdiff_t at = space_find(&run->spec.space, names[i]);
+        double x = at >= 0 ? run_trial(run, trial)->point[at] : NAN;
+        if (isnan(x))
+            continue;
+        struct value value = param_value(&run->spec.space.params[at], x);
+        if (value.number > 0)
+            speed_size(run->tuning->speed, progress_key(run, trial), log(value.number));
+        value_release(&value);
+        return;
+    }
+}
+
 static void set_system(struct live *live, int64_t generation)
 {
     autorelease(str) struct str json = STR_INIT;
@@ -426,6 +443,7 @@ void tuning_begin(struct live *live, struct now now)
     progress_begin(live);
     if (!run->tuning)
         return;
+    tuning_size(run, live->attempt.trial);
     live->tuned = tuned_new(run);
     struct pending *pending = map_find(&run->tuning->pending, trial);
     if (pending) {
@@ -449,6 +467,7 @@ void tuning_adopt(struct live *live, struct now now)
     progress_begin(live);
     if (!run->tuning)
         return;
+    tuning_size(run, live->attempt.trial);
     live->tuned = tuned_new(run);
     if (!tuning_from_json(run, live->attempt.system, live->tuned->now))
         memcpy(live->tuned->now, run->tuning->start, run->tuning->n * sizeof(double));

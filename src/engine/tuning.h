@@ -115,6 +115,8 @@ void tuning_begin(struct live *live, struct now now);
 /* Of one that an earlier engine started. */
 void tuning_adopt(struct live *live, struct now now);
 void tuned_free(struct tuned *tuned);
+/* Tell the speed model how large the trial's steps are: by its batch, where it has one. */
+void tuning_size(struct run *run, int64_t trial);
 /* The trial's next attempt begins with this one. */
 void tuning_pend(struct run *run, int64_t trial, const double *configuration, enum change_kind kind,
                  const struct progress *progress);

@@ -47,6 +47,7 @@ void speed_free(struct speed *speed)
     vec_release(&speed->configurations);
     vec_release(&speed->infeasible);
     vec_release(&speed->rows);
+    vec_release(&speed->sizes);
     speed_model_free(speed->model);
     free(speed);
 }
@@ -106,6 +107,24 @@ static void add_row(struct speed *speed, struct speed_row row)
     forget_model(speed);
 }
 
+double speed_size_of(const struct speed *speed, uint64_t trial)
+{
+    vec_foreach (size, &speed->sizes)
+        if (size->trial == trial)
+            return size->ln_size;
+    return 0;
+}
+
+void speed_size(struct speed *speed, uint64_t trial, double ln_size)
+{
+    if (!(fabs(ln_size) < EXTREME))
+        return;
+    if (speed->sizes.len >= ROWS)
+        vec_remove(&speed->sizes, 0);
+    vec_push(&speed->sizes, ((struct speed_size){trial, ln_size}));
+    forget_model(speed);
+}
+
 bool speed_tell(struct speed *speed, uint64_t trial, const double *configuration, double load,
                 double ln_seconds, double variance)
 {
@@ -113,7 +132,7 @@ bool speed_tell(struct speed *speed, uint64_t trial, const double *configuration
         return false;
 
     size_t c = find_or_add(speed, configuration);
-    struct speed_row row = {trial, false, c, load, 0, 0, 0};
+    struct speed_row row = {trial, false, c, load, 0, 0, 0, speed_size_of(speed, trial)};
     for (size_t i = 0; i < speed->rows.len; i++) {
         struct speed_row *old = &speed->rows.at[i];
         if (!old->knowledge && old->trial == trial && old->configuration == c &&

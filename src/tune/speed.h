@@ -2,7 +2,7 @@
 /*
  * speed.h — how long a unit of progress takes under each configuration of the machine.
  *
- *     ln seconds per unit = base(trial) + effect(configuration) + slope·load
+ *     ln seconds per unit = base(trial) + effect(configuration) + slope·load + size × counts
  *
  * The effect belongs to the program, the base to the trial, so every trial teaches the effects for
  * all others; what a trial measured itself counts more than what another did, and what was seen
@@ -38,6 +38,10 @@ const struct knob *speed_knobs(const struct speed *speed, size_t *ret_n);
  * machine (e^50 s, 10⁵ cores): ignored and false. */
 bool speed_tell(struct speed *speed, uint64_t trial, const double *configuration, double load,
                 double ln_seconds, double variance);
+/* How large a step of this trial is, as a logarithm (of its batch): more work for each thread makes
+ * more of them worth it, so what another trial measured is carried over by the difference. Before
+ * its first window; not told: all are of one size. */
+void speed_size(struct speed *speed, uint64_t trial, double ln_size);
 /* What earlier knowledge says: ln seconds under this configuration against any fixed level. Only
  * differences between several such tells count; so tell the configuration at hand, too. */
 bool speed_prior(struct speed *speed, const double *configuration, double ln_effect,

@@ -18,6 +18,7 @@
 #define LAW_SD      0.15 /* points lie so far off their law */
 #define SLOPE_SD    0.4  /* of a knob's slope beside the law */
 #define LOADED_SD   1.0  /* of the slope by load */
+#define SIZE_SD     0.3  /* of a count's slope for each e-fold of a step's size */
 #define EFFECT_SD   0.3  /* of a configuration's own effect */
 #define UNKNOWN     5.0  /* deviation of a base of which nothing is known */
 #define MEMORY      8
@@ -105,6 +106,25 @@ static double law_effect(const struct speed *speed, const double *configuration)
     return sum;
 }
 
+/* Σ over the counts: what steps of another size make of them. */
+static double by_size(const struct speed *speed, const struct speed_model *model,
+                      const struct speed_row *row, double *x)
+{
+    double delta = row->knowledge ? 0 : row->size - model->size, sum = 0;
+    const double *configuration = configuration_of(speed, row);
+
+    for (size_t j = 0; j < speed->n && speed->sizes.len; j++) {
+        size_t k = model->first[speed->n] + 1 + j;
+        if (speed->knobs[j].kind != KNOB_COUNT)
+            continue;
+        double feature = delta * (knob_feature(&speed->knobs[j], configuration[j]) - 0.5);
+        if (x)
+            x[k] = feature;
+        sum += model->theta[k] * feature;
+    }
+    return sum;
+}
+
 /* x (f): a slope or the values' effects for each knob, the load, and the configuration's own
  * effect. Returns the variance of its own effect where that has no feature. */
 static double features(const struct speed *speed, const struct speed_model *model,
@@ -140,6 +160,8 @@ static void number_features(const struct speed *speed, struct speed_model *model
         model->f += speed->knobs[j].kind == KNOB_COUNT ? 1 : speed->knobs[j].n;
     }
     model->first[speed->n] = model->f++;
+    if (speed->sizes.len)
+        model->f += speed->n;
     for (size_t i = 0; i < speed->rows.len; i++) {
         size_t *feature = &model->feature_of[speed->rows.at[i].configuration];
         if (*feature == SIZE_MAX)
@@ -151,7 +173,8 @@ static void set_prior(const struct speed *speed, struct speed_model *model)
 {
     for (size_t k = 0; k < model->f; k++) {
         size_t load = model->first[speed->n];
-        double sd = k < load ? SLOPE_SD : k == load ? LOADED_SD : EFFECT_SD;
+        bool sized = speed->sizes.len && k > load && k <= load + speed->n;
+        double sd = k < load ? SLOPE_SD : k == load ? LOADED_SD : sized ? SIZE_SD : EFFECT_SD;
         model->covariance[k + k * model->f] = 1 / (sd * sd);
     }
 }
@@ -173,6 +196,7 @@ static double add_group(const struct speed *speed, struct speed_model *model, co
         double w = 1 / row_variance(row, model->trial, model->load);
         double r = row->mean - law_effect(speed, configuration);
         features(speed, model, configuration, row->knowledge ? model->load : row->load, x);
+        by_size(speed, model, row, x);
         total += w;
         level += w * r;
         for (size_t k = 0; k < f; k++) {
@@ -282,7 +306,7 @@ static size_t collect_effects(const struct speed *speed, const struct speed_mode
             double w = 1 / row_variance(row, model->trial, model->load);
             double loaded = row->knowledge ? 0 : by_load * (row->load - model->load);
             total += w;
-            sum += w * (row->mean - model->row_base[i] - loaded);
+            sum += w * (row->mean - model->row_base[i] - loaded - by_size(speed, model, row, NULL));
         }
         if (total == 0)
             continue;
@@ -334,6 +358,7 @@ struct speed_model *speed_fit(struct speed *speed, uint64_t trial, double load)
 
     model->trial = trial;
     model->load = load;
+    model->size = speed_size_of(speed, trial);
     if (speed->stale)
         fit_laws(speed, model, group, groups);
     number_features(speed, model);

@@ -18,12 +18,19 @@ struct speed_row {
     double load;
     size_t windows;
     double mean, variance; /* of ln seconds; variance is that of one window */
+    double size;           /* of the trial's steps, ln */
+};
+
+struct speed_size {
+    uint64_t trial;
+    double ln_size;
 };
 
 /* Fitted for one trial at one load: its own rows count in full. */
 struct speed_model {
     uint64_t trial;
     double load;
+    double size;         /* of the trial's steps, ln */
     size_t *feature_of;  /* (configurations) of its free effect; SIZE_MAX: no row */
     size_t *first;       /* (knobs + 1) a count's slope, or a choice's effects; then the load */
     size_t f;            /* features: knobs, load, then free effects */
@@ -43,6 +50,7 @@ struct speed {
     VEC(double) configurations; /* (m, n) */
     VEC(bool) infeasible;       /* (m) */
     VEC(struct speed_row) rows;
+    VEC(struct speed_size) sizes;
     double change_sum[CHANGE_KINDS];
     size_t change_count[CHANGE_KINDS];
     struct speed_model *model; /* NULL: to be fitted */
@@ -54,6 +62,8 @@ struct speed {
 /* Also fits laws and lengths if they are stale. */
 struct speed_model *speed_fit(struct speed *speed, uint64_t trial, double load);
 void speed_model_free(struct speed_model *model);
+/* Of the trial's steps, ln; 0: not told. */
+double speed_size_of(const struct speed *speed, uint64_t trial);
 /* Index of the configuration, SIZE_MAX if it was never told. */
 size_t speed_find(const struct speed *speed, const double *configuration);
 struct belief_ln speed_model_predict(const struct speed *speed, const struct speed_model *model,

@@ -93,6 +93,37 @@ TEST(an_effect_of_one_knob_is_shared_by_the_others_values)
     assert_true(guess > 0.4);
 }
 
+/* Two threads pay for large steps and not for small ones. */
+static double by_batch(double threads, double ln_batch)
+{
+    return ln_batch + (threads == 2 ? 0.3 - 0.2 * ln_batch : 0);
+}
+
+TEST(what_threads_are_worth_follows_the_size_of_a_step)
+{
+    const struct knob knob = {.name = "threads", .kind = KNOB_COUNT, .min = 1, .max = 2};
+    const double one = 1, two = 2;
+    struct speed *plain = speed_new(&knob, 1), *sized = speed_new(&knob, 1);
+
+    for (uint64_t trial = 1; trial <= 4; trial++) {
+        double ln_batch = (double)trial - 1;
+        speed_size(sized, trial, ln_batch);
+        for (int window = 0; window < 3; window++)
+            for (double threads = 1; threads <= 2; threads++) {
+                speed_tell(plain, trial, &threads, 0, by_batch(threads, ln_batch), 1e-4);
+                speed_tell(sized, trial, &threads, 0, by_batch(threads, ln_batch), 1e-4);
+            }
+    }
+    speed_size(sized, 5, 4);
+    speed_size(sized, 6, 0);
+    double truth = by_batch(2, 4) - by_batch(1, 4);
+    assert_true(fabs(speed_compare(sized, 5, &two, &one, 0).mean - truth) < 0.1);
+    assert_true(fabs(speed_compare(plain, 5, &two, &one, 0).mean - truth) > 0.3);
+    assert_true(speed_compare(sized, 6, &two, &one, 0).mean > 0.15);
+    speed_free(plain);
+    speed_free(sized);
+}
+
 TEST(a_nan_estimate_does_not_spoil_the_model)
 {
     const struct knob *spaces[] = {few, many};
