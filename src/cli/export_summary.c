@@ -143,7 +143,10 @@ static const struct {
 
 static double figure_at(const struct figures *figures, size_t i)
 {
-    return *(const double *)((const char *)figures + columns[i].offset);
+    double figure;
+
+    memcpy(&figure, (const char *)figures + columns[i].offset, sizeof(figure));
+    return figure;
 }
 
 static struct figures figures_of(const struct summing *sum)

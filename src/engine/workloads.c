@@ -141,7 +141,7 @@ static void announce(struct run *run, const struct workload *from, enum match_ki
 static void match(struct run *run, const struct workload *query, struct now now)
 {
     struct tuning *tuning = run->tuning;
-    struct workload_match found;
+    struct workload_match found = {.index = SIZE_MAX};
 
     workload_match(tuning->known.at, tuning->known.len, query, &found);
     if (found.kind == MATCH_NONE || found.index >= tuning->known.len)

@@ -37,22 +37,22 @@ enum attempt_state {
 /* Why something ended, or waits. */
 enum reason {
     REASON_NONE,
-    REASON_EXIT,        /* exit status not 0 */
-    REASON_SIGNAL,      /* a signal that we did not send */
-    REASON_OOM,         /* over its memory */
-    REASON_TIMEOUT,     /* over limits.trial_time, or the experiment over limits.time/deadline */
-    REASON_LOST,        /* its keeper or machine is gone */
-    REASON_SPAWN,       /* could not be started */
-    REASON_NO_METRIC,   /* exit 0 without the objective metric */
-    REASON_DIVERGED,    /* NaN or Inf where it counts */
-    REASON_PRUNED,      /* stopped early by a rule */
-    REASON_TARGET,      /* reached objective.target, or the experiment did */
-    REASON_CANCELLED,   /* the user said stop */
-    REASON_INTERRUPTED, /* Ctrl-C or the end of the engine: goes on with resume */
-    REASON_CHECKPOINT,  /* exit 85: checkpointed, start me again */
-    REASON_EXHAUSTED,   /* the whole space was tried */
-    REASON_RETRY,       /* an exit code listed under retry: */
-    REASON_SATISFIED,   /* `until`: no more improvement was to be expected */
+    REASON_EXIT,         /* exit status not 0 */
+    REASON_SIGNAL,       /* a signal that we did not send */
+    REASON_OOM,          /* over its memory */
+    REASON_TIMEOUT,      /* over limits.trial_time, or the experiment over limits.time/deadline */
+    REASON_LOST,         /* its keeper or machine is gone */
+    REASON_SPAWN,        /* could not be started */
+    REASON_NO_METRIC,    /* exit 0 without the objective metric */
+    REASON_DIVERGED,     /* NaN or Inf where it counts */
+    REASON_PRUNED,       /* stopped early by a rule */
+    REASON_TARGET,       /* reached objective.target, or the experiment did */
+    REASON_CANCELLED,    /* the user said stop */
+    REASON_INTERRUPTED,  /* Ctrl-C or the end of the engine: goes on with resume */
+    REASON_CHECKPOINT,   /* exit 85: checkpointed, start me again */
+    REASON_EXHAUSTED,    /* the whole space was tried */
+    REASON_RETRY,        /* an exit code listed under retry: */
+    REASON_SATISFIED,    /* `until`: no more improvement was to be expected */
     REASON_RECONFIGURED, /* started again from its checkpoint with another configuration */
     REASONS
 };

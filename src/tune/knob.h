@@ -30,7 +30,7 @@ struct knob {
     double min, max;      /* of a count: whole numbers, 0 <= min <= max */
     const double *values; /* (n) of a choice; of a count: rising, from min to max; NULL: all */
     size_t n;
-    bool restart; /* to change it the program starts again */
+    bool restart;              /* to change it the program starts again */
     const char *const *labels; /* (n) the values for people; NULL: as numbers */
 };
 
