@@ -23,7 +23,7 @@
 static void choose_cpus(struct live *live, size_t wanted, struct cpus *ret)
 {
     const struct engine *engine = live->run->engine;
-    struct cpus all;
+    struct cpus all = {0};
     unsigned used[CPUS_MAX] = {0};
 
     *ret = (struct cpus){0};
@@ -139,6 +139,7 @@ void configure(struct live *live, const double *configuration, enum change_kind 
     tuned->changed_s = live->progress.at_s;
     tuned->changed_step = live->progress.step;
     if (kind == CHANGE_RESTART) {
+        tuning_trial(live->run->tuning, live->attempt.trial)->restarts++;
         tuning_pend(live->run, live->attempt.trial, configuration, kind, &live->progress);
         live_ask(live, REASON_RECONFIGURED, false, now);
         return;
@@ -154,7 +155,8 @@ void configure_started(struct live *live, struct now now)
 
     if (!live->tuned || live->tuned->sent_mono_us)
         return;
-    if (make_levers(live, &levers))
+    /* What an engine before this one decided may not have left it. */
+    if (make_levers(live, &levers) || live->adopted || live->attempt.generation > 1)
         send_soon(live, now);
 }
 
@@ -184,27 +186,51 @@ int64_t configure_wake_us(const struct live *live)
 
 /* ---- answers ---- */
 
-/* It cannot be had here: what has another value of these levers cannot either. */
+/* Levers that are not to be had on this machine stay where they are. True: there were some. */
+static bool freeze(struct live *live, const char *text)
+{
+    struct tuning *tuning = live->run->tuning;
+    bool some = false;
+
+    for (size_t j = 0; j < tuning->n; j++) {
+        const char *name = tuning->knobs[j].name;
+        const char *at = text ? strstr(text, name) : NULL;
+        if (!at || at[strlen(name)] != ':' || tuning->frozen[j])
+            continue;
+        tuning->frozen[j] = some = true;
+    }
+    return some;
+}
+
 static void refuse(struct live *live, const struct agent_event *event, struct now now)
 {
-    const struct tuning *tuning = live->run->tuning;
     struct tuned *tuned = live->tuned;
-    struct decision decision;
+    bool never = event->error == -ENOTSUP || event->error == -EPERM;
+    struct decision decision = {.advice = ADVICE_KEEP};
 
-    tuned_note(live, now, "%s: %s", live->attempt.system,
-               event->text ? event->text : strerror(-event->error));
-    if (!tuning->speed || !tuned->decide)
+    if (!tuned->refused)
+        tuned_note(live, now, "%s: %s", live->attempt.system,
+                   event->text ? event->text : strerror(-event->error));
+    tuned->refused = never;
+    if (!live->run->tuning->speed || !tuned->decide) {
+        if (never)
+            freeze(live, event->text);
         return;
+    }
     struct decide_input input = {.now_s = (double)now.wall_us / 1e6,
                                  .remaining_s = live_left_s(live, now),
                                  .remaining_at_s = (double)now.wall_us / 1e6,
                                  .load = tuned->load,
                                  .ln_seconds = NAN,
                                  .variance = NAN};
-    decide_on_failure(tuned->decide, &input, &decision);
+    decide_on_refusal(tuned->decide, &input, &decision);
     tuned->trying = false;
+    autofree(mem) double *to =
+        xmemdup(decision.to ? decision.to : tuned->now, live->run->tuning->n * sizeof(double));
+    if (never && freeze(live, event->text))
+        tuned_again(live);
     if (decision.advice == ADVICE_REVERT)
-        configure(live, decision.to, CHANGE_LIVE, now);
+        configure(live, to, CHANGE_LIVE, now);
 }
 
 void on_system(struct live *live, const struct agent_event *event, struct now now)
@@ -251,7 +277,7 @@ void configure_cost(struct live *live, const struct window_result *window, struc
     if (tuned->change == CHANGE_NONE || window->bound)
         return;
     double start_s = progress->at_s - window->seconds, start = progress->step - window->steps;
-    double took = start_s - tuned->changed_s, steps = fmax(0, start - tuned->changed_step);
+    double took = start_s - tuned->changed_s, steps = start - tuned->changed_step; /* < 0: lost */
     double cost_s = fmax(0, took - steps * exp(window->ln_seconds));
     if (isfinite(cost_s) && !tuned->by_use) {
         if (live->run->tuning->speed)

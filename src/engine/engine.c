@@ -80,6 +80,7 @@ void live_free(struct live *live)
     curve_release(&live->curve);
     curve_release(&live->before);
     tuned_free(live->tuned);
+    free(live->progress.metric);
     vec_release(&live->recent);
     vec_foreach (summary, &live->summaries)
         summary_release(summary);
@@ -105,7 +106,6 @@ void run_free(struct run *run)
     ask_close(run);
     knowledge_release(&run->knowledge);
     tuning_close(run);
-    free(run->progress_metric);
     vec_release(&run->lengths);
     if (run->rules)
         metrics_rules_free(run->rules);

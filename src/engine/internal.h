@@ -105,6 +105,12 @@ struct ask {
     int dull;               /* how often in a row that was so */
 };
 
+/* How many steps a completed trial made, by the unit of its progress. */
+struct length {
+    uint64_t unit;
+    double step;
+};
+
 /* What earlier experiments taught a run (knowledge.c). The arrays of tasks are owned. */
 struct lesson {
     int64_t experiment;
@@ -145,13 +151,12 @@ struct run {
     bool dirty;                      /* its row is to be saved */
     enum experiment_state end_state; /* what it becomes when nothing of it is live (closing) */
     enum reason end_reason;
-    struct tuning *tuning;  /* NULL: nothing of the machine is tuned */
-    char *progress_metric;  /* whose steps are progress; NULL: not known yet */
-    uint64_t progress_kind; /* how often that has changed */
-    VEC(double) lengths;    /* steps of completed trials */
-    char **envp;            /* owned; NULL: the engine's */
-    char *code;             /* newest snapshot; NULL: the experiment's */
-    bool code_due;          /* attempts began since the code was looked at */
+    struct tuning *tuning;      /* NULL: nothing of the machine is tuned */
+    VEC(struct length) lengths; /* of completed trials */
+    bool draining;              /* closing, but what runs may end */
+    char **envp;                /* owned; NULL: the engine's */
+    char *code;                 /* newest snapshot; NULL: the experiment's */
+    bool code_due;              /* attempts began since the code was looked at */
 };
 
 enum effect_kind {

@@ -10,19 +10,24 @@
 
 #include <math.h>
 
+#define LENGTHS   64   /* completed trials that tell how long one is */
 #define UNKNOWN_S 30.0 /* nothing is known: as long as it has run, and at least this */
 
-static double median(const double *values, size_t n)
+/* The median step at which the newest completed trials ended, counted as this one; NaN: none. */
+static double usual_length(const struct run *run, uint64_t unit)
 {
-    autofree(mem) double *sorted = xmemdup(values, n * sizeof(*values));
+    double sorted[LENGTHS];
+    size_t n = 0;
 
-    for (size_t i = 1; i < n; i++)
-        for (size_t k = i; k > 0 && sorted[k - 1] > sorted[k]; k--) {
-            double swap = sorted[k];
+    for (size_t i = run->lengths.len; i-- > 0 && n < LENGTHS;) {
+        if (run->lengths.at[i].unit != unit)
+            continue;
+        size_t k = n++;
+        for (; k > 0 && sorted[k - 1] > run->lengths.at[i].step; k--)
             sorted[k] = sorted[k - 1];
-            sorted[k - 1] = swap;
-        }
-    return sorted[n / 2];
+        sorted[k] = run->lengths.at[i].step;
+    }
+    return n ? sorted[n / 2] : NAN;
 }
 
 /* A hyperparameter that tells how long it trains; NaN: none does. */
@@ -54,9 +59,8 @@ static double last_step(const struct live *live)
         return progress->total;
     if (param >= progress->step)
         return param;
-    if (run->lengths.len)
-        return fmax(median(run->lengths.at, run->lengths.len), progress->step);
-    return NAN;
+    double usual = usual_length(run, progress->unit);
+    return isnan(usual) ? NAN : fmax(usual, progress->step);
 }
 
 static bool pace_of(const struct live *live, struct pace *ret)

@@ -231,7 +231,9 @@ void on_ended(struct live *live, const struct agent_event *event, struct now now
     if (outcome.verdict == VERDICT_FAILED && tuned_to_blame(live, &event->ending, now))
         outcome = (struct outcome){VERDICT_REQUEUE, outcome.reason};
     if (outcome.verdict == VERDICT_COMPLETED && isfinite(live->progress.step))
-        vec_push(&run->lengths, live->progress.step);
+        vec_push(&run->lengths, ((struct length){live->progress.unit, live->progress.step}));
+    if (live->asked == REASON_RECONFIGURED && run->tuning && !launch_new_checkpoint(live))
+        tuning_trial(run->tuning, trial->number)->stays = true;
 
     pause_ended(live);
     workloads_learn(live, &event->ending, now);

@@ -130,6 +130,7 @@ int engine_stop(struct engine *engine, int64_t experiment, enum stop_mode mode, 
     bool settled = run->closing && run->end_state == EXPERIMENT_FINISHED;
     if (!settled)
         run_close(run, ends[mode].state, ends[mode].reason);
+    run->draining = mode == STOP_DRAIN;
     if (mode == STOP_DRAIN)
         return 0;
     vec_foreach (live, &run->live)

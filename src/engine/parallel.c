@@ -46,10 +46,13 @@ int64_t parallel_most(const struct run *run)
 }
 
 /* Each is compared with itself at another width, so its own level does not matter. */
-static struct width_trial trial_of(const struct live *live)
+static struct width_trial trial_of(struct live *live)
 {
     const struct progress *progress = &live->progress;
-    bool told = progress->n_windows > 0;
+    bool told = progress->n_windows > live->tuned->width_told;
+
+    if (told) /* once */
+        live->tuned->width_told = progress->n_windows;
 
     return (struct width_trial){
         .id = (uint64_t)live->attempt.trial,
@@ -82,6 +85,19 @@ static size_t trials_left(const struct run *run)
     return run->budget < INT64_MAX / 4 ? (size_t)MAX(0, run->budget - ended) : SIZE_MAX;
 }
 
+/* A window in which the number of trials changed tells of no width. */
+static void mark_windows(struct run *run)
+{
+    size_t running = (size_t)run_busy(run);
+
+    if (running == run->tuning->running)
+        return;
+    run->tuning->running = running;
+    vec_foreach (live, &run->live)
+        if ((*live)->tuned)
+            (*live)->tuned->width_told = (*live)->progress.n_windows + 1;
+}
+
 static void look(struct run *run, struct now now)
 {
     struct tuning *tuning = run->tuning;
@@ -89,6 +105,7 @@ static void look(struct run *run, struct now now)
     struct width_decision decision;
     double left_s = NAN;
 
+    mark_windows(run);
     vec_foreach (live, &run->live)
         if ((*live)->tuned && !(*live)->paused) {
             vec_push(&trials, trial_of(*live));

@@ -137,8 +137,7 @@ bool pause_may(const struct run *run)
 {
     const struct machine *machine = &run->engine->machine;
 
-    return run->counts[TRIAL_PAUSED] && !run->closing &&
-           (!run->spec.parallel || run_busy(run) < run->spec.parallel) &&
+    return run->counts[TRIAL_PAUSED] && !run->closing && run_busy(run) < parallel_most(run) &&
            run->spec.cpus <= machine->cpus - machine->cpus_used + 1e-3;
 }
 
@@ -239,7 +238,7 @@ static bool slot_waits(struct run *run)
 
     vec_foreach (waiting, &run->waiting)
         ready = ready || waiting->not_before_us == 0;
-    if (!ready || (run->spec.parallel && run_busy(run) >= run->spec.parallel))
+    if (!ready || run_busy(run) >= parallel_most(run))
         return false;
     if (machine_take(machine, &whole, &grant)) {
         machine_give(machine, &grant);

@@ -48,22 +48,33 @@ static void check_time(struct run *run, struct now now)
             waiting->not_before_us = 0;
 }
 
+/* It ended only to go on with another configuration: as if it ran. */
+static bool goes_on(const struct run *run, int64_t trial)
+{
+    return run->trials.at[trial - 1].reason == REASON_RECONFIGURED;
+}
+
 static size_t ready_waiting(const struct run *run)
 {
     size_t n = 0;
     vec_foreach (waiting, &run->waiting)
-        n += waiting->not_before_us == 0;
+        n += waiting->not_before_us == 0 && (!run->closing || goes_on(run, waiting->trial));
     return n;
 }
 
 /* `paused`: one of them may go on. */
 static int64_t run_wants(const struct run *run, bool paused)
 {
-    if (run->closing)
+    if (run->closing && !run->draining)
         return 0;
+    if (run->closing)
+        return (int64_t)ready_waiting(run);
     int64_t ready = (int64_t)ready_waiting(run) + paused;
     int64_t fresh = run->exhausted ? 0 : run->budget - (int64_t)run->trials.len;
     int64_t room = parallel_most(run) - run_busy(run);
+    if (!run->spec.parallel) /* a width that shrank does not make wait who ran before */
+        vec_foreach (waiting, &run->waiting)
+            room = MAX(room, goes_on(run, waiting->trial));
     return MAX(0, MIN(room, ready + MIN(fresh, INT64_MAX / 4)));
 }
 
@@ -94,12 +105,13 @@ static int64_t next_trial(struct run *run, struct now now)
     if (paused)
         return paused;
     for (size_t i = 0; i < run->waiting.len; i++)
-        if (run->waiting.at[i].not_before_us == 0) {
+        if (run->waiting.at[i].not_before_us == 0 &&
+            (!run->closing || goes_on(run, run->waiting.at[i].trial))) {
             int64_t number = run->waiting.at[i].trial;
             vec_remove(&run->waiting, i);
             return number;
         }
-    if (!run->search || run->exhausted || (int64_t)run->trials.len >= run->budget)
+    if (!run->search || run->closing || run->exhausted || (int64_t)run->trials.len >= run->budget)
         return 0;
     return ask_next(run, now);
 }
@@ -229,7 +241,8 @@ static bool run_is_over(struct run *run)
 {
     bool all_run = !run->waiting.len && !run->parked.len &&
                    (run->exhausted || (int64_t)run->trials.len >= run->budget);
-    return !run->live.len && (run->closing || all_run) && ask_settled(run);
+    bool stays = run->closing && run->draining && ready_waiting(run);
+    return !run->live.len && !stays && (run->closing || all_run) && ask_settled(run);
 }
 
 static void put_best(struct json_out *out, struct run *run)

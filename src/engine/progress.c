@@ -13,6 +13,7 @@
 #define CHOOSE_COUNT 3    /* samples of a metric before its steps are taken for progress */
 #define FEED_US      5000 /* samples closer than this count as one */
 #define AGAIN_S      1.0  /* after this what is read has just been written */
+#define CLOCK_S      2.0  /* a clock that goes back so far was set */
 #define SILENT_S     10.0 /* so long without a step: judged by use */
 #define BYTES_PER_S  1e8  /* what reading and writing weighs against a second of CPU */
 #define USE_STEPS    10   /* a second of it counts as so many steps */
@@ -21,13 +22,27 @@ void progress_begin(struct live *live)
 {
     struct progress *progress = &live->progress;
 
+    free(progress->metric);
     *progress = (struct progress){.at_s = NAN, .step = NAN, .ln_seconds = NAN, .error = NAN};
     window_init(&progress->window, NULL);
 }
 
-uint64_t progress_key(const struct run *run, int64_t trial)
+uint64_t progress_key(const struct live *live)
 {
-    return (uint64_t)trial | run->progress_kind << 40;
+    uint64_t by_use = live->tuned && live->tuned->by_use;
+    return (uint64_t)live->attempt.trial | (live->progress.unit & 0x3fffff) << 40 | by_use << 63;
+}
+
+/* Progress is counted otherwise from now on: what was measured before has another unit. */
+static void count_anew(struct live *live, struct now now)
+{
+    live->progress.n_windows = 0;
+    live->progress.ln_seconds = NAN;
+    progress_changed(live, now);
+    window_bar(&live->progress.window, INFINITY);
+    tuning_size(live);
+    if (live->tuned)
+        tuned_again(live);
 }
 
 void progress_changed(struct live *live, struct now now)
@@ -76,6 +91,8 @@ static void feed(struct live *live, double at_s, double step, struct now now)
 
     if (isnan(progress->step))
         note_startup(live, at_s);
+    if (at_s < progress->at_s - CLOCK_S) /* the clock was set back: the window would wait for it */
+        window_change(&progress->window, at_s);
     progress->at_s = at_s;
     progress->step = step;
     if (live->tuned && live->tuned->sent_mono_us)
@@ -104,38 +121,28 @@ static int64_t count_of(const struct live *live, const char *metric)
     return 0;
 }
 
-/* Steps are counted otherwise from now on: what was measured before has another unit. */
-static void choose_metric(struct run *run, const char *metric, struct now now)
+static void choose_metric(struct live *live, const char *metric, struct now now)
 {
-    if (run->progress_metric)
-        run->progress_kind++;
-    free(run->progress_metric);
-    run->progress_metric = xstrdup(metric);
-    run->lengths.len = 0;
-    vec_foreach (live, &run->live) {
-        struct progress *progress = &(*live)->progress;
-        progress->n_windows = 0;
-        progress->step = progress->at_s = progress->ln_seconds = NAN;
-        progress_changed(*live, now);
-        tuning_size(run, (*live)->attempt.trial);
-        if ((*live)->tuned && (*live)->tuned->decide)
-            decide_begin((*live)->tuned->decide, progress_key(run, (*live)->attempt.trial),
-                         (*live)->tuned->now);
-    }
+    struct progress *progress = &live->progress;
+
+    free(progress->metric);
+    progress->metric = xstrdup(metric);
+    progress->unit = hash_bytes(metric, strlen(metric), 0);
+    progress->step = progress->at_s = NAN;
+    count_anew(live, now);
 }
 
 /* The one that is reported most often, and by far more often than what was taken. */
 static void consider_metric(struct live *live, const struct agent_sample *sample, int64_t count,
                             struct now now)
 {
-    struct run *run = live->run;
-    const char *chosen = run->progress_metric;
+    const char *chosen = live->progress.metric;
 
     if (sample->step == STEP_NONE || count < CHOOSE_COUNT ||
         (chosen && str_eq(chosen, sample->metric)))
         return;
     if (!chosen || count > 4 * count_of(live, chosen) + 8)
-        choose_metric(run, sample->metric, now);
+        choose_metric(live, sample->metric, now);
 }
 
 void progress_sample(struct live *live, const struct agent_sample *sample, int64_t count,
@@ -144,12 +151,11 @@ void progress_sample(struct live *live, const struct agent_sample *sample, int64
     struct progress *progress = &live->progress;
 
     consider_metric(live, sample, count, now);
-    if (!live->run->progress_metric || sample->step == STEP_NONE ||
-        !str_eq(sample->metric, live->run->progress_metric))
+    if (!progress->metric || sample->step == STEP_NONE || !str_eq(sample->metric, progress->metric))
         return;
     if (live->tuned && live->tuned->by_use) {
         live->tuned->by_use = false;
-        progress_changed(live, now);
+        count_anew(live, now);
     }
     if (progress->holding && sample->time_us - progress->held.time_us >= FEED_US)
         feed_held(live, now);
@@ -182,7 +188,7 @@ void progress_use(struct live *live, const struct attempt_use *use, struct now n
         tuned_note(live, now,
                    "it reports no step: only what is changed from outside is tuned, and "
                    "judged by its CPU time, reading and writing");
-        progress_changed(live, now);
+        count_anew(live, now);
     }
     progress->used += fmax(use->cpu_s, 0) + (use->io_bytes > 0 ? use->io_bytes / BYTES_PER_S : 0);
     if (live->tuned->by_use && !live->tuned->sent_mono_us &&
@@ -195,6 +201,8 @@ void progress_timer(struct live *live, struct now now)
     if (!live->tuned)
         return;
     live->tuned->looked_us = now.mono_us;
+    if ((double)now.wall_us / 1e6 < live->progress.window.changed_s - CLOCK_S)
+        progress_changed(live, now);
     if (live->tuned->trying && !live->tuned->sent_mono_us && !live->paused &&
         window_look(&live->progress.window, (double)now.wall_us / 1e6))
         on_window(live, now);

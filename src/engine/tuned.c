@@ -9,6 +9,9 @@
 #include <math.h>
 #include <stdarg.h>
 
+#define RESTARTS_MAX 6 /* of a trial, to change something */
+#define BLAMES_MAX   2 /* failures of a trial that are laid on a configuration */
+
 void tuned_note(struct live *live, struct now now, const char *fmt, ...)
 {
     autorelease(str) struct str json = STR_INIT, text = STR_INIT;
@@ -37,6 +40,8 @@ static bool movable(const struct live *live, const struct knob *knob)
 {
     const struct tuned *tuned = live->tuned;
 
+    if (live->run->tuning->frozen[knob - live->run->tuning->knobs])
+        return false;
     if (knob->restart)
         return tuned->sdk && tuned->restarts && !tuned->by_use;
     return !inside(knob) || (tuned->sdk && !tuned->by_use);
@@ -70,7 +75,7 @@ static void make_decide(struct live *live)
         decide_free(tuned->decide);
     tuned->decide = decide_new(tuning->speed, rows, n, NULL);
     tuned->n_list = n;
-    decide_begin(tuned->decide, progress_key(live->run, live->attempt.trial), tuned->now);
+    decide_begin(tuned->decide, progress_key(live), tuned->now);
 }
 
 /* What can be reached has changed: the program answers, or has a checkpoint to go on from. */
@@ -79,10 +84,11 @@ static void see_reach(struct live *live)
     struct tuned *tuned = live->tuned;
     bool restarts = tuned->restarts, some = false;
 
+    const struct trial_tuning *past = tuning_trial(live->run->tuning, live->attempt.trial);
     for (size_t j = 0; j < live->run->tuning->n; j++)
         some |= live->run->tuning->knobs[j].restart;
-    if (some && !restarts && live->sdk)
-        restarts = launch_new_checkpoint(live) || live->start_step >= 0;
+    if (some && !restarts && live->sdk && !past->stays && past->restarts < RESTARTS_MAX)
+        restarts = launch_new_checkpoint(live);
     if (tuned->decide && tuned->sdk == live->sdk && tuned->restarts == restarts)
         return;
     if (tuned->trying)
@@ -90,6 +96,29 @@ static void see_reach(struct live *live)
     tuned->sdk = live->sdk;
     tuned->restarts = restarts;
     make_decide(live);
+}
+
+void tuned_again(struct live *live)
+{
+    struct tuned *tuned = live->tuned;
+
+    if (tuned->decide)
+        decide_free(tuned->decide);
+    tuned->decide = NULL;
+    tuned->trying = false;
+}
+
+/* Say once why nothing happens. */
+static void note_stuck(struct live *live, struct now now)
+{
+    struct tuning *tuning = live->run->tuning;
+
+    if (live->tuned->n_list > 1 || tuning->n_list < 2 || tuning->stuck_noted || live->sdk)
+        return;
+    tuning->stuck_noted = true;
+    tuned_note(live, now,
+               "nothing can be changed while it runs: threads and settings of its own need a "
+               "program that uses the SDK, and a restart needs its checkpoints");
 }
 
 /* ---- decisions ---- */
@@ -147,12 +176,13 @@ static void act(struct live *live, const struct decision *decision, struct now n
     const struct tuning *tuning = live->run->tuning;
     enum change_kind kind = knobs_change(tuning->knobs, tuning->n, decision->from, decision->to);
 
-    live->tuned->trying = decision->advice == ADVICE_TRY;
-    if (decision->advice == ADVICE_KEEP)
-        return;
-    announce(live, decision, kind, now);
-    if (kind != CHANGE_NONE)
-        configure(live, decision->to, kind, now);
+    if (decision->advice != ADVICE_KEEP) {
+        announce(live, decision, kind, now);
+        if (kind != CHANGE_NONE)
+            configure(live, decision->to, kind, now);
+    }
+    live->tuned->trying = knobs_change(tuning->knobs, tuning->n, decide_held(live->tuned->decide),
+                                       live->tuned->now) != CHANGE_NONE;
 }
 
 static struct decide_input input_of(const struct live *live, struct now now)
@@ -178,6 +208,19 @@ static bool settled(const struct live *live)
            run_trial(live->run, live->attempt.trial)->state != TRIAL_RUNNING;
 }
 
+/* The trial works under this one. */
+static void note_good(struct live *live)
+{
+    struct tuning *tuning = live->run->tuning;
+    struct trial_tuning *past = tuning_trial(tuning, live->attempt.trial);
+
+    if (live->tuned->trying)
+        return;
+    if (!past->good)
+        past->good = xcalloc(tuning->n, sizeof(*past->good));
+    memcpy(past->good, live->tuned->now, tuning->n * sizeof(*past->good));
+}
+
 void tuned_on_window(struct live *live, const struct window_result *window, struct now now)
 {
     struct tuned *tuned = live->tuned;
@@ -191,8 +234,12 @@ void tuned_on_window(struct live *live, const struct window_result *window, stru
     size_t place = tuning_find(live->run->tuning, tuned->now);
     if (place != SIZE_MAX && !window->bound)
         live->run->tuning->measured[place] = true;
+    if (!window->bound)
+        note_good(live);
     workloads_look(live, now);
+    workloads_fit(live, window, now);
     see_reach(live);
+    note_stuck(live, now);
     if (tuned->n_list < 2 && !tuned->trying)
         return;
     struct decide_input input = input_of(live, now);
@@ -242,25 +289,36 @@ static bool program_failed(const struct ending *ending)
            ending->reason == REASON_OOM;
 }
 
+/* Where the trial goes on: with what it worked under, or as trials begin. */
+static const double *refuge_of(const struct live *live)
+{
+    const struct tuning *tuning = live->run->tuning;
+    const struct tuned *tuned = live->tuned;
+    const double *good = tuning_trial(live->run->tuning, live->attempt.trial)->good;
+
+    if (tuned->decide && tuned->trying)
+        return decide_held(tuned->decide);
+    return good ? good : tuning->start;
+}
+
 bool tuned_to_blame(struct live *live, const struct ending *ending, struct now now)
 {
     struct run *run = live->run;
     struct tuned *tuned = live->tuned;
     const struct tuning *tuning = run->tuning;
-    struct decision decision;
 
     if (!tuned || !tuning->speed || live->asked != REASON_NONE || !program_failed(ending))
         return false;
-    bool plain = knobs_change(tuning->knobs, tuning->n, tuned->now, tuning->start) == CHANGE_NONE;
+    struct trial_tuning *past = tuning_trial(run->tuning, live->attempt.trial);
+    const double *to = refuge_of(live);
     size_t place = tuning_find(tuning, tuned->now);
-    if (plain || place == SIZE_MAX || (!tuned->trying && tuning->measured[place]))
+    bool proven = place == SIZE_MAX || tuning->measured[place];
+    if (knobs_change(tuning->knobs, tuning->n, tuned->now, to) == CHANGE_NONE ||
+        (!tuned->trying && proven) || past->blames >= BLAMES_MAX)
         return false;
-    if (!tuned->decide)
-        make_decide(live);
-    struct decide_input input = input_of(live, now);
-    decide_on_failure(tuned->decide, &input, &decision);
-    speed_infeasible(tuning->speed, tuned->now);
-    const double *to = decision.advice == ADVICE_REVERT ? decision.to : tuning->start;
+    past->blames++;
+    if (!proven)
+        speed_infeasible(tuning->speed, tuned->now);
     autorelease(str) struct str bad = STR_INIT, good = STR_INIT;
     tuning_json(run, tuned->now, &bad);
     tuning_json(run, to, &good);

@@ -136,6 +136,9 @@ static void make_list(struct run *run)
     }
     tuning->n_list = kept;
     tuning->measured = xcalloc(kept + 1, sizeof(*tuning->measured));
+    tuning->begun = xcalloc(kept + 1, sizeof(*tuning->begun));
+    tuning->told_of = xcalloc(kept + 1, sizeof(*tuning->told_of));
+    tuning->frozen = xcalloc(tuning->n, sizeof(*tuning->frozen));
 }
 
 size_t tuning_find(const struct tuning *tuning, const double *configuration)
@@ -218,12 +221,19 @@ void tuning_close(struct run *run)
     struct tuning *tuning = run->tuning;
     size_t cursor = 0;
     struct pending *pending;
+    struct trial_tuning *past;
 
     if (!tuning)
         return;
     while ((pending = map_next(&tuning->pending, &cursor, NULL)))
         pending_free(pending);
     map_release(&tuning->pending);
+    cursor = 0;
+    while ((past = map_next(&tuning->trials, &cursor, NULL))) {
+        free(past->good);
+        free(past);
+    }
+    map_release(&tuning->trials);
     workloads_close(tuning);
     if (tuning->width)
         width_free(tuning->width);
@@ -238,6 +248,9 @@ void tuning_close(struct run *run)
     free(tuning->start);
     free(tuning->list);
     free(tuning->measured);
+    free(tuning->begun);
+    free(tuning->told_of);
+    free(tuning->frozen);
     free(tuning);
     run->tuning = NULL;
 }
@@ -287,6 +300,17 @@ double tuning_value(const struct run *run, const double *configuration, enum sys
 
 /* ---- the beginning of an attempt ---- */
 
+struct trial_tuning *tuning_trial(struct tuning *tuning, int64_t trial)
+{
+    struct trial_tuning *past = map_find(&tuning->trials, (uint64_t)trial);
+
+    if (!past) {
+        past = xcalloc(1, sizeof(*past));
+        map_put(&tuning->trials, (uint64_t)trial, past);
+    }
+    return past;
+}
+
 static bool same_restarts(const struct tuning *tuning, const double *a, const double *b)
 {
     for (size_t j = 0; j < tuning->n; j++)
@@ -295,11 +319,11 @@ static bool same_restarts(const struct tuning *tuning, const double *a, const do
     return true;
 }
 
-/* Has any trial measured one that differs from it only in what can be changed in place? */
+/* Has any trial begun with one that differs from it only in what can be changed in place? */
 static bool known_kind(const struct tuning *tuning, const double *configuration)
 {
     for (size_t i = 0; i < tuning->n_list; i++)
-        if (tuning->measured[i] &&
+        if ((tuning->begun[i] || tuning->measured[i]) &&
             same_restarts(tuning, tuning->list + i * tuning->n, configuration))
             return true;
     return false;
@@ -308,17 +332,16 @@ static bool known_kind(const struct tuning *tuning, const double *configuration)
 static struct belief_ln promise(const struct run *run, int64_t trial, const double *configuration)
 {
     const struct tuning *tuning = run->tuning;
-    return speed_compare(tuning->speed, progress_key(run, trial), configuration, tuning->start,
+    return speed_compare(tuning->speed, (uint64_t)trial, configuration, tuning->start,
                          tuning->load);
 }
 
-/* The one that nobody measured and that promises most; NULL: none, or too few would profit. */
+/* The one that nobody began with and that promises most; NULL: none. */
 static const double *unknown_kind(const struct run *run, int64_t trial)
 {
     const struct tuning *tuning = run->tuning;
-    int64_t left = run->budget - trial + 1;
     const double *best = NULL;
-    double best_mean = INFINITY;
+    double best_mean = -BETTER;
 
     for (size_t i = 0; i < tuning->n_list; i++) {
         const double *row = tuning->list + i * tuning->n;
@@ -330,9 +353,10 @@ static const double *unknown_kind(const struct run *run, int64_t trial)
             best = row;
         }
     }
-    return best && best_mean < -BETTER && left >= EXPLORE_PART ? best : NULL;
+    return best;
 }
 
+/* Of those that were measured, here or before: to begin with another costs nothing. */
 static const double *best_known(const struct run *run, int64_t trial)
 {
     const struct tuning *tuning = run->tuning;
@@ -341,10 +365,10 @@ static const double *best_known(const struct run *run, int64_t trial)
 
     for (size_t i = 0; i < tuning->n_list; i++) {
         const double *row = tuning->list + i * tuning->n;
-        if (!speed_feasible(tuning->speed, row))
+        if (!speed_feasible(tuning->speed, row) || !(tuning->measured[i] || tuning->told_of[i]))
             continue;
         struct belief_ln belief = promise(run, trial, row);
-        if (belief.mean < best_mean && (belief.mean + belief.deviation < 0 || isinf(best_mean))) {
+        if (belief.mean < best_mean) {
             best_mean = belief.mean;
             best = row;
         }
@@ -352,32 +376,44 @@ static const double *best_known(const struct run *run, int64_t trial)
     return best;
 }
 
+/* One trial in EXPLORE_PART may begin with what nobody began with, while enough will profit. */
+static bool explores(const struct run *run, int64_t trial)
+{
+    bool restarts = false;
+
+    for (size_t j = 0; j < run->tuning->n; j++)
+        restarts |= run->tuning->knobs[j].restart;
+    return restarts && trial % EXPLORE_PART == 2 && run->budget - trial >= EXPLORE_PART;
+}
+
 static const double *choose(const struct run *run, int64_t trial)
 {
     const struct tuning *tuning = run->tuning;
-    bool restarts = false;
+    const struct trial_tuning *past = tuning_trial(run->tuning, trial);
 
     if (!tuning->speed)
         return tuning->start;
-    for (size_t j = 0; j < tuning->n; j++)
-        restarts |= tuning->knobs[j].restart;
-    const double *unknown =
-        restarts && trial > 1 ? unknown_kind(run, trial) : NULL; /* the first one begins plainly */
+    if (past->good) /* it goes on where it was */
+        return past->good;
+    const double *unknown = explores(run, trial) ? unknown_kind(run, trial) : NULL;
     return unknown ? unknown : best_known(run, trial);
 }
 
-void tuning_size(struct run *run, int64_t trial)
+void tuning_size(struct live *live)
 {
     static const char *const names[] = {"batch", "batch_size", "batchsize", "batch-size", "bs"};
+    struct run *run = live->run;
 
     for (size_t i = 0; run->tuning && run->tuning->speed && i < ARRAY_LEN(names); i++) {
         ptrdiff_t at = space_find(&run->spec.space, names[i]);
-        double x = at >= 0 ? run_trial(run, trial)->point[at] : NAN;
+        double x = at >= 0 ? run_trial(run, live->attempt.trial)->point[at] : NAN;
         if (isnan(x))
             continue;
         struct value value = param_value(&run->spec.space.params[at], x);
-        if (value.number > 0)
-            speed_size(run->tuning->speed, progress_key(run, trial), log(value.number));
+        if (value.number > 0) {
+            speed_size(run->tuning->speed, progress_key(live), log(value.number));
+            speed_size(run->tuning->speed, (uint64_t)live->attempt.trial, log(value.number));
+        }
         value_release(&value);
         return;
     }
@@ -443,7 +479,7 @@ void tuning_begin(struct live *live, struct now now)
     progress_begin(live);
     if (!run->tuning)
         return;
-    tuning_size(run, live->attempt.trial);
+    tuning_size(live);
     live->tuned = tuned_new(run);
     struct pending *pending = map_find(&run->tuning->pending, trial);
     if (pending) {
@@ -456,6 +492,9 @@ void tuning_begin(struct live *live, struct now now)
         memcpy(live->tuned->now, choose(run, live->attempt.trial),
                run->tuning->n * sizeof(*live->tuned->now));
     }
+    size_t place = tuning_find(run->tuning, live->tuned->now);
+    if (place != SIZE_MAX)
+        run->tuning->begun[place] = true;
     set_system(live, 1);
 }
 
@@ -467,9 +506,11 @@ void tuning_adopt(struct live *live, struct now now)
     progress_begin(live);
     if (!run->tuning)
         return;
-    tuning_size(run, live->attempt.trial);
+    tuning_size(live);
     live->tuned = tuned_new(run);
-    if (!tuning_from_json(run, live->attempt.system, live->tuned->now))
+    if (run->spec.tune == TUNE_JOINT)
+        take_point(live);
+    else if (!tuning_from_json(run, live->attempt.system, live->tuned->now))
         memcpy(live->tuned->now, run->tuning->start, run->tuning->n * sizeof(double));
     set_system(live, MAX(1, live->attempt.generation));
 }

@@ -34,6 +34,8 @@ struct now;
 
 /* How far a trial is: kept for every attempt. */
 struct progress {
+    char *metric;  /* whose steps are progress; NULL: not known yet; owned */
+    uint64_t unit; /* a hash of it */
     struct window window;
     struct agent_sample held; /* newest sample of the progress metric; fed when time has passed */
     bool holding;
@@ -46,6 +48,14 @@ struct progress {
 };
 
 /* The configuration of a running attempt. */
+/* What became of a trial over its attempts. */
+struct trial_tuning {
+    size_t restarts; /* that were asked of it, to change something */
+    size_t blames;   /* failures that were laid on a configuration */
+    bool stays;      /* it does not save itself when it is asked: no more restarts */
+    double *good;    /* the newest configuration under which a window was complete; NULL: none */
+};
+
 struct tuned {
     double *now;           /* (n) in force, or being put in place */
     struct decide *decide; /* NULL: nothing is to be decided */
@@ -55,6 +65,9 @@ struct tuned {
     size_t resends;
     int64_t looked_us;       /* mono: when time was last found to pass */
     bool by_use;             /* no step is reported: judged by CPU time */
+    size_t width_told;       /* windows that the width knows, or may not know */
+    bool refused;            /* the last answer was that it cannot be had here */
+    bool fitted;             /* knowledge was compared with its first window */
     bool trying;             /* what runs is on trial */
     uint64_t peak_bytes;     /* of its memory, as seen */
     double load, idle, used; /* cores */
@@ -82,6 +95,13 @@ struct tuning {
     bool *measured;             /* (n_list) by some trial */
     double load;                /* cores taken by others, as some trial saw it last */
     struct speed *speed;        /* NULL: they stay as they start */
+    struct map trials;          /* trial → struct trial_tuning */
+    bool *begun;                /* (n_list) with it, by some attempt */
+    bool *told_of;              /* (n_list) by earlier knowledge */
+    bool *frozen;               /* (n) cannot be moved on this machine */
+    bool stuck_noted;           /* it was said that nothing can be changed */
+    int64_t clustered_us;       /* mono: when the map of workloads was drawn last */
+    size_t running;             /* trials, when the width was last looked at */
     struct map pending;         /* trial → struct pending */
     struct workload workload;   /* what it is and teaches; identity NULL: it is not kept */
     VEC(struct workload) known; /* of this home, when it began */
@@ -116,7 +136,11 @@ void tuning_begin(struct live *live, struct now now);
 void tuning_adopt(struct live *live, struct now now);
 void tuned_free(struct tuned *tuned);
 /* Tell the speed model how large the trial's steps are: by its batch, where it has one. */
-void tuning_size(struct run *run, int64_t trial);
+void tuning_size(struct live *live);
+/* What became of the trial; made when it is first asked for. */
+struct trial_tuning *tuning_trial(struct tuning *tuning, int64_t trial);
+/* Has it levers that differ only in place: all that needs a restart is the same? */
+bool tuning_same_start(const struct tuning *tuning, const double *a, const double *b);
 /* The trial's next attempt begins with this one. */
 void tuning_pend(struct run *run, int64_t trial, const double *configuration, enum change_kind kind,
                  const struct progress *progress);
@@ -135,14 +159,16 @@ void progress_timer(struct live *live, struct now now);
 void progress_changed(struct live *live, struct now now);
 /* Its files are read anew: what is old does not count. */
 void progress_again(struct live *live, struct now now);
-/* The key of its trial in the speed model: another one when progress is counted otherwise. */
-uint64_t progress_key(const struct run *run, int64_t trial);
+/* The key of its trial in the speed model: another one where progress is counted otherwise. */
+uint64_t progress_key(const struct live *live);
 
 /* ---- tuned.c ---- */
 void tuned_on_window(struct live *live, const struct window_result *window, struct now now);
 void tuned_on_use(struct live *live, const struct attempt_use *use, struct now now);
 /* It has failed: is what was tried to blame? Then the trial goes on with another configuration. */
 bool tuned_to_blame(struct live *live, const struct ending *ending, struct now now);
+/* What it may choose from, or how it is measured, has changed: decide from here. */
+void tuned_again(struct live *live);
 /* Say a sentence about the tuning of a trial. */
 void tuned_note(struct live *live, struct now now, const char *fmt, ...) PRINTF(3, 4);
 
@@ -166,6 +192,8 @@ void workloads_close(struct tuning *tuning);
 /* A window is complete: is one like it known? */
 void workloads_look(struct live *live, struct now now);
 void workloads_profile(struct live *live, const struct profile *profile);
+/* Does its first window fit what was known? If not, that counts little from now on. */
+void workloads_fit(struct live *live, const struct window_result *window, struct now now);
 /* An attempt has ended: what it taught goes into the store. */
 void workloads_learn(struct live *live, const struct ending *ending, struct now now);
 

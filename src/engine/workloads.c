@@ -16,7 +16,9 @@
 
 #include <math.h>
 
-#define DOUBT      0.6  /* deviation of an effect, as a share of it: what was, need not be */
+#define DOUBT      0.1 /* deviation of what was, of what is */
+#define UNFIT      0.3 /* ln of the ratio of speeds at which what was known does not fit */
+#define MAP_US     (60 * US_PER_S)
 #define LOAD_DOUBT 0.15 /* deviation of an effect for each core of load between then and now */
 
 /* ---- who it is ---- */
@@ -117,9 +119,11 @@ static size_t take_prior(struct run *run, const struct workload *from, double ce
         double deviation;
         if (!row || !workload_prior(from, i, certainty, &deviation))
             continue;
-        double doubt = hypot(LOAD_DOUBT * (known->load - load_expected(run)),
-                             DOUBT * (known->ln_effect - workload_best(from)->ln_effect));
-        n += speed_prior(run->tuning->speed, row, known->ln_effect, hypot(deviation, doubt));
+        double doubt = hypot(LOAD_DOUBT * (known->load - load_expected(run)), DOUBT);
+        if (!speed_prior(run->tuning->speed, row, known->ln_effect, hypot(deviation, doubt)))
+            continue;
+        run->tuning->told_of[tuning_find(run->tuning, row)] = true;
+        n++;
     }
     return n;
 }
@@ -179,10 +183,11 @@ void workloads_close(struct tuning *tuning)
 
 /* ---- what it teaches ---- */
 
-static void learn_effects(const struct run *run, int64_t trial, struct workload *to)
+static void learn_effects(const struct live *live, struct workload *to)
 {
+    const struct run *run = live->run;
     const struct tuning *tuning = run->tuning;
-    uint64_t key = progress_key(run, trial);
+    uint64_t key = progress_key(live);
 
     for (size_t i = 0; i < tuning->n_list; i++) {
         const double *row = tuning->list + i * tuning->n;
@@ -210,6 +215,44 @@ void workloads_profile(struct live *live, const struct profile *profile)
                            profile->at[i].scaled, i < COUNTER_TASK_CLOCK);
 }
 
+static const struct workload *known_before(const struct tuning *tuning)
+{
+    vec_foreach (workload, &tuning->known)
+        if (str_eq(workload->identity, tuning->workload.identity))
+            return workload;
+    return NULL;
+}
+
+/* What was known says how fast it is under what runs, too: a program or machine that has changed
+ * shows there first. Another size of its steps looks the same, and costs a few looks more. */
+void workloads_fit(struct live *live, const struct window_result *window, struct now now)
+{
+    const struct run *run = live->run;
+    const struct tuning *tuning = run->tuning;
+    const struct workload *before = tuning->matched == MATCH_IDENTITY ? known_before(tuning) : NULL;
+    autorelease(str) struct str start = STR_INIT, mine = STR_INIT;
+    autofree(mem) char *a = NULL, *b = NULL;
+
+    if (!before || live->tuned->fitted || window->bound || !(before->response.seconds > 0))
+        return;
+    live->tuned->fitted = true;
+    tuning_json(run, tuning->start, &start);
+    tuning_json(run, live->tuned->now, &mine);
+    if (workload_canonical(start.s, &a, NULL) < 0 || workload_canonical(mine.s, &b, NULL) < 0)
+        return;
+    const struct workload_configuration *from = workload_find(before, a);
+    const struct workload_configuration *to = workload_find(before, b);
+    if (!from || !to)
+        return;
+    double expected = log(before->response.seconds) + to->ln_effect - from->ln_effect;
+    if (fabs(window->ln_seconds - expected) < UNFIT)
+        return;
+    speed_doubt_prior(tuning->speed);
+    tuned_note(live, now,
+               "a step takes %.2g times as long as was known: what is known is checked again",
+               exp(window->ln_seconds - expected));
+}
+
 /* Two configurations are measured, and the same workload is not known: one like it may be. */
 void workloads_look(struct live *live, struct now now)
 {
@@ -223,16 +266,8 @@ void workloads_look(struct live *live, struct now now)
     if (measured < 2 || measured == tuning->looked)
         return;
     tuning->looked = measured;
-    learn_effects(live->run, live->attempt.trial, &tuning->workload);
+    learn_effects(live, &tuning->workload);
     match(live->run, &tuning->workload, now);
-}
-
-static const struct workload *known_before(const struct tuning *tuning)
-{
-    vec_foreach (workload, &tuning->known)
-        if (str_eq(workload->identity, tuning->workload.identity))
-            return workload;
-    return NULL;
 }
 
 /* The map is drawn anew with it. */
@@ -262,15 +297,13 @@ void workloads_learn(struct live *live, const struct ending *ending, struct now 
         return;
     tuning->workload.runs++;
     tuning->workload.updated_us = now.wall_us;
-    learn_effects(run, live->attempt.trial, &tuning->workload);
+    learn_effects(live, &tuning->workload);
     if (ending->run_us > 0)
         tuning->workload.response.cpus = (double)ending->cpu_us / (double)ending->run_us;
     if (ending->max_rss_bytes)
         tuning->workload.response.memory_bytes = (double)ending->max_rss_bytes;
     tuning->workload.response.seconds =
-        exp(speed_predict(tuning->speed, progress_key(run, live->attempt.trial), tuning->start,
-                          tuning->load)
-                .mean);
+        exp(speed_predict(tuning->speed, progress_key(live), tuning->start, tuning->load).mean);
     const struct workload *before = known_before(tuning);
     workload_copy(before ? before : &tuning->workload, &whole);
     if (before)
@@ -281,6 +314,9 @@ void workloads_learn(struct live *live, const struct ending *ending, struct now 
                                                                     .machine = whole.machine,
                                                                     .updated_us = now.wall_us,
                                                                     .json = json.s});
-    put_clusters(run, &whole);
+    if (!tuning->clustered_us || now.mono_us - tuning->clustered_us >= MAP_US) {
+        tuning->clustered_us = now.mono_us;
+        put_clusters(run, &whole);
+    }
     workload_release(&whole);
 }

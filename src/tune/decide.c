@@ -21,6 +21,8 @@
 #define IDLE_CORES   0.5
 #define IDLE_WINDOWS 2
 #define LOAD_CORES   0.5
+#define LOAD_WINDOWS 4     /* after the load has opened all, it does not again for so many */
+#define LOAD_CALM    8     /* … times quiet: that is over */
 #define FREE         0.002 /* share of what is left: going back for less costs nothing */
 #define LONG_S       3600  /* counted as left where the end is not known */
 
@@ -85,6 +87,7 @@ void decide_begin(struct decide *d, uint64_t trial, const double *configuration)
     d->rival = d->previous = NONE;
     d->windows = d->idle_windows = 0;
     d->idle_wait = IDLE_WINDOWS;
+    d->load_windows = d->load_wait = 0;
     d->marked = false;
 }
 
@@ -268,11 +271,16 @@ static void on_trial(const struct question *q)
 /* A neighbour that came or went, or cores that idle: what was judged may be wrong now. */
 static void watch(struct decide *d, const struct decide_input *input, double load)
 {
-    if (!d->marked || fabs(load - d->load_mark) >= LOAD_CORES) {
-        if (d->marked)
-            open_all(d);
+    d->load_windows++;
+    if (!d->marked) {
         d->load_mark = load;
         d->marked = true;
+    } else if (fabs(load - d->load_mark) >= LOAD_CORES && d->load_windows > d->load_wait) {
+        open_all(d);
+        /* A load that comes and goes is asked about less and less often. */
+        d->load_wait = d->load_windows > LOAD_CALM * d->load_wait ? LOAD_WINDOWS : 2 * d->load_wait;
+        d->load_windows = 0;
+        d->load_mark = load;
     }
     if (!(input->idle >= IDLE_CORES)) {
         d->idle_windows = 0;
@@ -367,4 +375,18 @@ void decide_on_failure(struct decide *d, const struct decide_input *input, struc
     answer(&q, ADVICE_REVERT, refuge, d->current, refuge, "it failed under this configuration");
     hold(d, refuge);
     d->previous = NONE;
+}
+
+void decide_on_refusal(struct decide *d, const struct decide_input *input, struct decision *ret)
+{
+    struct question q = ask(d, input, ret);
+    size_t held = d->held;
+
+    if (d->current == held) {
+        keep(&q, "it cannot be had here");
+        return;
+    }
+    d->closed.at[d->current] = true;
+    answer(&q, ADVICE_REVERT, held, d->current, held, "it cannot be had here");
+    hold(d, held);
 }

@@ -85,6 +85,11 @@ void decide_on_window(struct decide *decide, const struct decide_input *input,
 void decide_on_failure(struct decide *decide, const struct decide_input *input,
                        struct decision *ret);
 
+/* What runs could not be put in place here: back to what is held, and this is not tried again
+ * before all are open. KEEP if it is held itself. */
+void decide_on_refusal(struct decide *decide, const struct decide_input *input,
+                       struct decision *ret);
+
 /* What is held, and what it takes to beat it: for window_bar(). INFINITY while it runs. */
 const double *decide_held(const struct decide *decide);
 double decide_bar(struct decide *decide, double load);

@@ -22,6 +22,7 @@ struct decide {
     size_t held, rival, current, previous;
     size_t windows; /* of the rival since it came */
     size_t idle_windows, idle_wait;
+    size_t load_windows, load_wait; /* since the load opened all; before it may again */
     double load_mark;
     bool marked;
     struct belief_ln predicted; /* of the rival, before it was tried */

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #define SMALL  0.05 /* less is not worth a change */
+#define TINY   0.03 /* less is not worth a look */
 #define ERRORS 2.0
 #define PAIRS  8
 
@@ -32,14 +33,16 @@ double decide_left(const struct question *q, size_t c)
     return q->left_s * exp(decide_compare(q, c, q->d->current).mean);
 }
 
-/* E[(1 − e^δ)⁺]: the share of time expected to be saved by whoever may still decline. */
+/* E[(1 − TINY − e^δ)⁺]: the share of time expected to be saved by whoever may still decline, and
+ * declines what is tiny. Where all are alike there is nothing to be had for ever so many tries. */
 static double share_saved(struct belief_ln delta)
 {
-    double m = delta.mean, s = delta.deviation;
+    double m = delta.mean, s = delta.deviation, bar = log(1 - TINY);
 
     if (s < 1e-9)
-        return fmax(0, 1 - exp(m));
-    return normal_cdf(-m / s) - exp(m + s * s / 2) * normal_cdf(-m / s - s);
+        return fmax(0, 1 - TINY - exp(m));
+    return (1 - TINY) * normal_cdf((bar - m) / s) -
+           exp(m + s * s / 2) * normal_cdf((bar - m) / s - s);
 }
 
 /* Is δ an improvement that is worth having? */

@@ -12,16 +12,17 @@
 
 #include <math.h>
 
-#define MEMORY    8    /* windows */
-#define ROWS      400  /* the oldest are dropped */
-#define FLOOR     1e-4 /* variance: no window is surer than 1 % */
-#define CEILING   25   /* … and none less sure than this */
-#define SAME      0.25 /* cores: loads that share a row */
-#define ABOUT     0.5  /* cores */
-#define LOAD_MOST 1e5  /* cores: more is no measurement */
-#define EXTREME   50   /* |ln seconds|: more is no measurement */
-#define DOUBT     0.15 /* deviation of what was measured before the machine changed */
-#define GUESS_N   1    /* windows that the guess of a change's cost counts as */
+#define MEMORY      8    /* windows */
+#define ROWS        400  /* the oldest are dropped */
+#define FLOOR       1e-4 /* variance: no window is surer than 1 % */
+#define CEILING     25   /* … and none less sure than this */
+#define SAME        0.25 /* cores: loads that share a row */
+#define ABOUT       0.5  /* cores */
+#define LOAD_MOST   1e5  /* cores: more is no measurement */
+#define EXTREME     50   /* |ln seconds|: more is no measurement */
+#define DOUBT       0.15 /* deviation of what was measured before the machine changed */
+#define PRIOR_DOUBT 1.0  /* … of knowledge that does not fit */
+#define GUESS_N     1    /* windows that the guess of a change's cost counts as */
 
 static const double change_guess[CHANGE_KINDS] = {0, 0.1, 10};
 
@@ -161,6 +162,14 @@ bool speed_prior(struct speed *speed, const double *configuration, double ln_eff
                                       .mean = ln_effect,
                                       .variance = fmax(deviation * deviation, FLOOR)});
     return true;
+}
+
+void speed_doubt_prior(struct speed *speed)
+{
+    vec_foreach (row, &speed->rows)
+        if (row->knowledge)
+            row->variance = fmax(row->variance, PRIOR_DOUBT * PRIOR_DOUBT);
+    forget_model(speed);
 }
 
 void speed_doubt(struct speed *speed, uint64_t trial, const double *except)

@@ -46,6 +46,8 @@ void speed_size(struct speed *speed, uint64_t trial, double ln_size);
  * differences between several such tells count; so tell the configuration at hand, too. */
 bool speed_prior(struct speed *speed, const double *configuration, double ln_effect,
                  double deviation);
+/* What was known before does not fit what is measured: it counts little from now on. */
+void speed_doubt_prior(struct speed *speed);
 /* Something about the machine has changed: what this trial measured before, but for the
  * configuration `except`, is a guess from now on and replaced by its next window. */
 void speed_doubt(struct speed *speed, uint64_t trial, const double *except);
