@@ -84,6 +84,8 @@ const struct tuning_event *tuning_log_find(const struct tuning_log *log, int64_t
 
 size_t system_count(const struct spec *spec)
 {
+    if (!spec_has_system(spec))
+        return 0;
     return spec->joint_n ? spec->joint_n : spec->system.n;
 }
 
@@ -99,7 +101,7 @@ static json_t *starts_of(const struct spec *spec)
 {
     autorelease(str) struct str text = STR_INIT;
     struct json_out out = JSON_OUT(&text);
-    size_t n = spec->joint_n ? 0 : spec->system.n;
+    size_t n = spec->joint_n ? 0 : system_count(spec);
     autofree(mem) double *point = xcalloc(n + 1, sizeof(*point));
     json_t *object = NULL;
 

@@ -62,7 +62,7 @@ static bool make_levers(struct live *live, struct lever_values *ret)
         struct value value = param_value(&space->params[j], point[j]);
         double number = value.number;
         value_release(&value);
-        if (name >= SYSTEM_THREADS)
+        if (name >= SYSTEM_THREADS || tuning->frozen[j])
             continue;
         ret->given[name] = some = true;
         if (name == SYSTEM_CPUS) {
@@ -186,20 +186,23 @@ int64_t configure_wake_us(const struct live *live)
 
 /* ---- answers ---- */
 
-/* Levers that are not to be had on this machine stay where they are. True: there were some. */
+/* Levers that are not to be had on this machine stay where they are. True: all that the sentence
+ * names were known as such, so what else was asked for is in place. */
 static bool freeze(struct live *live, const char *text)
 {
     struct tuning *tuning = live->run->tuning;
-    bool some = false;
+    bool known = false, fresh = false;
 
     for (size_t j = 0; j < tuning->n; j++) {
         const char *name = tuning->knobs[j].name;
         const char *at = text ? strstr(text, name) : NULL;
-        if (!at || at[strlen(name)] != ':' || tuning->frozen[j])
+        if (!at || at[strlen(name)] != ':')
             continue;
-        tuning->frozen[j] = some = true;
+        known |= tuning->frozen[j];
+        fresh |= !tuning->frozen[j];
+        tuning->frozen[j] = true;
     }
-    return some;
+    return known && !fresh;
 }
 
 static void refuse(struct live *live, const struct agent_event *event, struct now now)
@@ -208,15 +211,12 @@ static void refuse(struct live *live, const struct agent_event *event, struct no
     bool never = event->error == -ENOTSUP || event->error == -EPERM;
     struct decision decision = {.advice = ADVICE_KEEP};
 
-    if (!tuned->refused)
-        tuned_note(live, now, "%s: %s", live->attempt.system,
-                   event->text ? event->text : strerror(-event->error));
-    tuned->refused = never;
-    if (!live->run->tuning->speed || !tuned->decide) {
-        if (never)
-            freeze(live, event->text);
+    if (never && freeze(live, event->text))
         return;
-    }
+    tuned_note(live, now, "%s: %s", live->attempt.system,
+               event->text ? event->text : strerror(-event->error));
+    if (!live->run->tuning->speed || !tuned->decide)
+        return;
     struct decide_input input = {.now_s = (double)now.wall_us / 1e6,
                                  .remaining_s = live_left_s(live, now),
                                  .remaining_at_s = (double)now.wall_us / 1e6,
@@ -227,7 +227,7 @@ static void refuse(struct live *live, const struct agent_event *event, struct no
     tuned->trying = false;
     autofree(mem) double *to =
         xmemdup(decision.to ? decision.to : tuned->now, live->run->tuning->n * sizeof(double));
-    if (never && freeze(live, event->text))
+    if (never)
         tuned_again(live);
     if (decision.advice == ADVICE_REVERT)
         configure(live, to, CHANGE_LIVE, now);

@@ -40,9 +40,11 @@ static struct {
 
 static int64_t samples_told[1000]; /* by attempt */
 
+static int64_t wall_back_us; /* the clock was set back by so much */
+
 static UNUSED struct now now(void)
 {
-    return (struct now){1700000000LL * US_PER_S + t.now_us, t.now_us};
+    return (struct now){1700000000LL * US_PER_S + t.now_us - wall_back_us, t.now_us};
 }
 
 static UNUSED void on_send(const struct agent_command *command, void *arg)

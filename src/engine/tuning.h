@@ -66,7 +66,6 @@ struct tuned {
     int64_t looked_us;       /* mono: when time was last found to pass */
     bool by_use;             /* no step is reported: judged by CPU time */
     size_t width_told;       /* windows that the width knows, or may not know */
-    bool refused;            /* the last answer was that it cannot be had here */
     bool fitted;             /* knowledge was compared with its first window */
     bool trying;             /* what runs is on trial */
     uint64_t peak_bytes;     /* of its memory, as seen */
