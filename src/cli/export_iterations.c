@@ -38,6 +38,19 @@ struct iterations {
 
 /* ---- rows ---- */
 
+/* A program may well report a metric of the same name. */
+static const char *column_name(const struct iterations *it, const char *name)
+{
+    static char longer[256];
+
+    vec_foreach (metric, &it->metrics)
+        if (str_eq(*metric, name)) {
+            snprintf(longer, sizeof(longer), "system.%s", name);
+            return longer;
+        }
+    return name;
+}
+
 static void head(const struct iterations *it)
 {
     FILE *to = it->export->to;
@@ -48,7 +61,7 @@ static void head(const struct iterations *it)
         csv_next(to, *metric);
     fputs(",generation", to);
     for (size_t i = 0; i < system_count(spec); i++)
-        csv_next(to, system_name_at(spec, i));
+        csv_next(to, column_name(it, system_name_at(spec, i)));
     csv_param_names(it->export);
     fputc('\n', to);
 }

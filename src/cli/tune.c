@@ -220,6 +220,11 @@ static int run(struct cmd_call *call)
         return cmd_usage(call, "the spec must be a file, not standard input");
     if (cmd_value(call, "system") && cmd_value(call, "fixed"))
         return cmd_usage(call, "--system tunes and --fixed does not: one of them");
+    if (cmd_value(call, "target") && (cmd_value(call, "minimize") || cmd_value(call, "maximize")))
+        return cmd_usage(call, "--target says the metric and which way is better: leave out "
+                               "--minimize and --maximize");
+    if (cmd_value(call, "average") && !cmd_value(call, "target"))
+        return cmd_usage(call, "--average is about a target: give it by --target");
     if (make_overrides(call, &overrides, &err) < 0)
         code = cmd_fail(call, CMD_USAGE, &err);
     else

@@ -167,7 +167,7 @@ static bool memory_possible(const struct lever *lever, struct str *how)
 
     if (possible)
         str_addf(how, "cgroup v%d%s", memory.version,
-                 memory.version == 1 ? ", for attempts started with limits.memory" : "");
+                 memory.version == 1 ? ", for attempts started with resources.memory" : "");
     else
         str_addf(how, "not possible: %s", memory.why);
     controller_release(&memory);

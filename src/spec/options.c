@@ -100,7 +100,7 @@ const struct option options[] = {
     { .path = "search.trials", .type = OPTION_INT, AT(trials), .min = 1, .max = 1e9,
       .form = "a whole number", .help = "How many trials. Default: 100, or the whole space if it is smaller; with `algorithm: grid` the whole space." },
     { .path = "search.parallel", .type = OPTION_INT, AT(parallel), .min = 1, .max = 100000, .zero = "auto", .fallback = "auto",
-      .form = "a whole number or auto", .help = "How many trials at once. auto: as many as the machine's cpus, memory and GPUs allow." },
+      .form = "a whole number or auto", .help = "How many trials at once. auto: as many as the machine's cpus, memory and GPUs allow; with `system`, of these as many as give the most runs an hour, found while they run." },
     { .path = "search.stop", .type = OPTION_SPECIAL, .read = read_stop, .write = write_stop, .words = stop_words, AT(stop), .fallback = "curve",
       .form = "a mapping with its numbers", .help = "Rule that ends poor trials early; see below. Without an objective: none." },
     { .path = "search.seed", .type = OPTION_INT, AT(seed), .min = 0, .max = 9e15,

@@ -89,5 +89,9 @@ void decision_format(const struct decision *decision, const struct knob *knobs, 
     if (isfinite(decision->measured)) {
         str_add(to, "; measured ");
         add_percent(to, decision->measured);
+        if (decision->advice == ADVICE_TRY)
+            str_add(to, "; compared again");
     }
+    if (decision->advice == ADVICE_REVERT)
+        str_add(to, "; taken back");
 }

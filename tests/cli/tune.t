@@ -29,7 +29,8 @@ $ hone tune --target 'loss<=low' -- true
 hone: --target loss<=low: 'objective.target' must be a number, not 'low'
 ? 2
 $ hone tune --average 3 -- true
-hone: --average 3: 'objective' needs a metric: {metric: val_loss}
+hone tune: --average is about a target: give it by --target
+'hone help tune' tells more
 ? 2
 $ hone tune -
 hone tune: the spec must be a file, not standard input
