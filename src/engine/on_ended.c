@@ -236,7 +236,8 @@ void on_ended(struct live *live, const struct agent_event *event, struct now now
         tuning_trial(run->tuning, trial->number)->stays = true;
 
     pause_ended(live);
-    workloads_learn(live, &event->ending, now);
+    workloads_learn(live, &event->ending, now,
+                    outcome.verdict == VERDICT_COMPLETED || outcome.verdict == VERDICT_STOPPED);
     live->cannot_start = event->ending.reason == REASON_SPAWN && !event->ending.transient;
     close_attempt(live, event, outcome);
     trial->run_us += event->ending.run_us;

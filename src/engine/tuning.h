@@ -193,8 +193,8 @@ void workloads_look(struct live *live, struct now now);
 void workloads_profile(struct live *live, const struct profile *profile);
 /* Does its first window fit what was known? If not, that counts little from now on. */
 void workloads_fit(struct live *live, const struct window_result *window, struct now now);
-/* An attempt has ended: what it taught goes into the store. */
-void workloads_learn(struct live *live, const struct ending *ending, struct now now);
+/* An attempt has ended: what it taught goes into the store. `whole`: its trial has, too. */
+void workloads_learn(struct live *live, const struct ending *ending, struct now now, bool whole);
 
 /* ---- parallel.c ---- */
 void parallel_open(struct run *run);

@@ -286,16 +286,16 @@ static void put_clusters(struct run *run, const struct workload *mine)
     vec_release(&all);
 }
 
-void workloads_learn(struct live *live, const struct ending *ending, struct now now)
+void workloads_learn(struct live *live, const struct ending *ending, struct now now, bool whole)
 {
     struct run *run = live->run;
     struct tuning *tuning = run->tuning;
-    struct workload whole;
+    struct workload all;
     autorelease(str) struct str json = STR_INIT;
 
     if (!tuning || !tuning->workload.identity || !live->progress.n_windows)
         return;
-    tuning->workload.runs++;
+    tuning->workload.runs += whole;
     tuning->workload.updated_us = now.wall_us;
     learn_effects(live, &tuning->workload);
     if (ending->run_us > 0)
@@ -305,18 +305,18 @@ void workloads_learn(struct live *live, const struct ending *ending, struct now 
     tuning->workload.response.seconds =
         exp(speed_predict(tuning->speed, progress_key(live), tuning->start, tuning->load).mean);
     const struct workload *before = known_before(tuning);
-    workload_copy(before ? before : &tuning->workload, &whole);
+    workload_copy(before ? before : &tuning->workload, &all);
     if (before)
-        workload_merge(&whole, &tuning->workload);
-    workload_encode(&whole, &json);
-    txn_put_workload(run->engine->tick->txn, &(struct workload_row){.identity = whole.identity,
-                                                                    .name = whole.name,
-                                                                    .machine = whole.machine,
+        workload_merge(&all, &tuning->workload);
+    workload_encode(&all, &json);
+    txn_put_workload(run->engine->tick->txn, &(struct workload_row){.identity = all.identity,
+                                                                    .name = all.name,
+                                                                    .machine = all.machine,
                                                                     .updated_us = now.wall_us,
                                                                     .json = json.s});
     if (!tuning->clustered_us || now.mono_us - tuning->clustered_us >= MAP_US) {
         tuning->clustered_us = now.mono_us;
-        put_clusters(run, &whole);
+        put_clusters(run, &all);
     }
-    workload_release(&whole);
+    workload_release(&all);
 }
