@@ -9,8 +9,9 @@
 #include <math.h>
 #include <stdarg.h>
 
-#define RESTARTS_MAX 6 /* of a trial, to change something */
-#define BLAMES_MAX   2 /* failures of a trial that are laid on a configuration */
+#define RESTARTS_MAX 6   /* of a trial, to change something */
+#define AFTER_TRIALS 100 /* to come, that count */
+#define BLAMES_MAX   2   /* failures of a trial that are laid on a configuration */
 
 void tuned_note(struct live *live, struct now now, const char *fmt, ...)
 {
@@ -185,6 +186,18 @@ static void act(struct live *live, const struct decision *decision, struct now n
                                        live->tuned->now) != CHANGE_NONE;
 }
 
+/* Seconds of the trials that have not begun yet: what is learned serves them all. */
+static double after_s(const struct live *live, struct now now)
+{
+    const struct run *run = live->run;
+    double to_come = (double)MIN(run->budget - (int64_t)run->trials.len, AFTER_TRIALS);
+    double each = run->mean_run_us
+                      ? (double)run->mean_run_us / 1e6
+                      : (double)live_elapsed_us(live, now) / 1e6 + live_left_s(live, now);
+
+    return run->exhausted ? 0 : fmax(0, to_come) * each;
+}
+
 static struct decide_input input_of(const struct live *live, struct now now)
 {
     const struct tuned *tuned = live->tuned;
@@ -194,6 +207,7 @@ static struct decide_input input_of(const struct live *live, struct now now)
         .now_s = now_s,
         .remaining_s = live_left_s(live, now),
         .remaining_at_s = now_s,
+        .after_s = after_s(live, now),
         .load = tuned->load,
         .idle = tuned->idle,
         .ln_seconds = NAN,

@@ -10,9 +10,10 @@
  *     … put decision.to in place, then tell what the change cost: speed_tell_change()
  *
  * One configuration is held; at most one other, the rival, is on trial against it.
- * - A rival is tried only if what it may save of the time that is left is more than going there
- *   and back costs. With at most SPEED_RIDGE configurations all are tried, the most promising
- *   first, but for those that are certainly worse; with more, the largest expected saving is next.
+ * - A rival is tried only if what it may save of the time that is left, and of the trials to come,
+ *   is more than going there and back costs. With at most SPEED_RIDGE configurations all are tried,
+ * the most promising first, but for those that are certainly worse; with more, the largest expected
+ * saving is next.
  * - More than 25 % better: adopted after two windows. Otherwise held and rival take turns while
  *   P(wrong) × what that would lose > what one more pair costs, at most 8 pairs; one that was not
  *   tried yet and promises more than that comes first.
@@ -46,6 +47,7 @@ struct decide_input {
     /* Seconds to the end at the speed of what runs, as estimated at remaining_at_s: what has passed
      * since is taken off. INFINITY where the end is not known. */
     double remaining_s, remaining_at_s;
+    double after_s;    /* of trials to come, which begin with what is learned here; 0: none */
     double load, idle; /* cores: taken by others, granted but unused */
     /* The window that ended: as speed_tell() takes it. NaN: it told nothing. */
     double ln_seconds, variance;

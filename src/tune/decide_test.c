@@ -16,7 +16,7 @@ static const double all[] = {1, 2, 3, 4};
 /* A program whose step takes seconds[threads − 1]. */
 struct machine {
     double seconds[4], noise, load, idle;
-    double cost_s;
+    double cost_s, after_s;
     struct speed *speed;
     struct decide *d;
     struct decision last;
@@ -51,6 +51,7 @@ static const struct decision *window(struct machine *m, double left_s)
     struct decide_input input = {.now_s = m->now_s += 1,
                                  .remaining_s = left_s,
                                  .remaining_at_s = m->now_s,
+                                 .after_s = m->after_s,
                                  .load = m->load,
                                  .idle = m->idle,
                                  .ln_seconds = ln,
@@ -277,6 +278,18 @@ TEST(a_window_that_told_nothing_changes_nothing)
 }
 
 /* The first trial probes; the second, of another base, goes straight to the best. */
+TEST(a_short_trial_explores_for_those_to_come)
+{
+    for (int more = 0; more <= 1; more++) {
+        struct machine m = {.seconds = {0.01, 0.02, 0.03, 0.04}, .noise = 0.01, .cost_s = 0.1};
+        setup(&m, live, 4);
+        m.after_s = more ? 600 : 0;
+        windows(&m, 3, 2);
+        assert_int_equal(m.tries > 0, more);
+        teardown(&m);
+    }
+}
+
 TEST(one_trials_probes_serve_the_next)
 {
     struct machine m = {.seconds = {0.4, 0.2, 0.1, 0.3}, .noise = 0.01, .cost_s = 0.1};
@@ -315,8 +328,15 @@ TEST(no_input_leads_astray)
                 fields[k] = rng_chance(&m.rng, 0.1) ? odd[rng_below(&m.rng, ARRAY_LEN(odd))]
                                                     : rng_normal(&m.rng) * 2;
             struct decide_input input = {
-                fields[0], fields[1] * 1000, 0,         fields[2],
-                fields[3], fields[4],        fields[5], rng_chance(&m.rng, 0.2)};
+                .now_s = fields[0],
+                .remaining_s = fields[1] * 1000,
+                .after_s = fields[1] * 100,
+                .load = fields[2],
+                .idle = fields[3],
+                .ln_seconds = fields[4],
+                .variance = fields[5],
+                .cut = rng_chance(&m.rng, 0.2),
+            };
             if (rng_chance(&m.rng, 0.02)) {
                 failed[(size_t)m.last.to[0]] = true;
                 decide_on_failure(m.d, &input, &m.last);

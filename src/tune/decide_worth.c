@@ -11,10 +11,11 @@
 
 #include <math.h>
 
-#define SMALL  0.05 /* less is not worth a change */
-#define TINY   0.03 /* less is not worth a look */
-#define ERRORS 2.0
-#define PAIRS  8
+#define SMALL        0.05 /* less is not worth a change */
+#define TINY         0.03 /* less is not worth a look */
+#define ERRORS       2.0
+#define PAIRS        8
+#define LONG_AFTER_S 86400.0
 
 double decide_cost(const struct decide *d, size_t from, size_t to)
 {
@@ -67,8 +68,9 @@ static double worth(const struct question *q, size_t c, struct belief_ln delta)
     double changes = decide_cost(d, d->current, c) + back * decide_cost(d, c, d->held) -
                      decide_cost(d, d->current, d->held);
     double window = window_seconds(q, delta.mean) * fmax(0, 1 - exp(-delta.mean));
+    double after = q->input->after_s > 0 ? fmin(q->input->after_s, LONG_AFTER_S) : 0;
 
-    return q->held_left_s * share_saved(delta) - changes - window;
+    return (q->held_left_s + after) * share_saved(delta) - changes - window;
 }
 
 /* The configuration to try next; `fresh`: only one that was not tried yet. */
