@@ -235,9 +235,9 @@ void speed_compare_all(struct speed *speed, uint64_t trial, const double *config
     speed_model_compare(speed, model_for(speed, trial, load), configurations, m, b, ret);
 }
 
-/* The row at the nearest load, if that is about this one. */
+/* The row at the nearest load, no further than `reach` cores from this one. */
 static const struct speed_row *find_row(const struct speed *speed, uint64_t trial,
-                                        const double *configuration, double load)
+                                        const double *configuration, double load, double reach)
 {
     const struct speed_row *found = NULL;
     size_t c = speed_find(speed, configuration);
@@ -245,7 +245,7 @@ static const struct speed_row *find_row(const struct speed *speed, uint64_t tria
     for (size_t i = 0; i < speed->rows.len; i++) {
         const struct speed_row *row = &speed->rows.at[i];
         double apart = fabs(row->load - load);
-        if (!row->knowledge && row->trial == trial && row->configuration == c && apart <= ABOUT &&
+        if (!row->knowledge && row->trial == trial && row->configuration == c && apart <= reach &&
             (!found || apart < fabs(found->load - load)))
             found = row;
     }
@@ -255,14 +255,14 @@ static const struct speed_row *find_row(const struct speed *speed, uint64_t tria
 size_t speed_windows(const struct speed *speed, uint64_t trial, const double *configuration,
                      double load)
 {
-    const struct speed_row *row = find_row(speed, trial, configuration, load);
+    const struct speed_row *row = find_row(speed, trial, configuration, load, ABOUT);
     return row ? row->windows : 0;
 }
 
 double speed_measured(const struct speed *speed, uint64_t trial, const double *configuration,
                       double load)
 {
-    const struct speed_row *row = find_row(speed, trial, configuration, load);
+    const struct speed_row *row = find_row(speed, trial, configuration, load, INFINITY);
     return row ? row->mean : NAN;
 }
 

@@ -69,7 +69,7 @@ void speed_compare_all(struct speed *speed, uint64_t trial, const double *config
 /* Windows that this trial spent under the configuration at about this load (within half a core). */
 size_t speed_windows(const struct speed *speed, uint64_t trial, const double *configuration,
                      double load);
-/* Mean ln seconds of those windows, NAN without. */
+/* Mean ln seconds of its windows under the configuration at the nearest load, NAN without any. */
 double speed_measured(const struct speed *speed, uint64_t trial, const double *configuration,
                       double load);
 

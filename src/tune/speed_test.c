@@ -62,6 +62,9 @@ TEST(what_was_measured_is_predicted)
     assert_int_equal(speed_windows(speed, 1, a, 0), 4);
     NEAR(speed_measured(speed, 1, a, 0), log(0.2), 1e-9);
     assert_true(isnan(speed_measured(speed, 2, a, 0)));
+    /* a neighbour came in between: what was measured is still known, only not at this load */
+    NEAR(speed_measured(speed, 1, a, 3), log(0.2), 1e-9);
+    assert_int_equal(speed_windows(speed, 1, a, 3), 0);
 }
 
 /* One trial's probes serve another, which has run under one configuration only. */
