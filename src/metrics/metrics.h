@@ -14,6 +14,7 @@ struct sample {
     double value;       /* may be NaN or Inf */
     int64_t step;       /* STEP_NONE if the program gave none: the reader counts then */
     int64_t time_us;    /* wall, as written by the program or of reading; 0: unknown */
+    uint64_t end;       /* offset in the file behind the line that told it */
 };
 typedef void sample_fn(const struct sample *sample, void *arg);
 
@@ -38,6 +39,8 @@ void metrics_parser_free(struct metrics_parser *parser);
 DEFINE_AUTOFREE(metrics_parser);
 void metrics_parser_feed(struct metrics_parser *parser, const char *bytes, size_t n,
                          int64_t time_us);
+/* What is fed next stands at this offset of the file: a hole was jumped over. */
+void metrics_parser_at(struct metrics_parser *parser, uint64_t offset);
 /* The file is complete. The last line of output counts even without its newline; that of a metrics
  * file does not: a kill in the middle of a write leaves such a line, and half a number in it. */
 void metrics_parser_finish(struct metrics_parser *parser, int64_t time_us);

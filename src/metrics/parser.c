@@ -25,6 +25,8 @@ struct metrics_parser {
     struct str clean; /* a line without colours */
     struct line found;
     struct metrics_counts counts;
+    const char *fed;  /* what is being read */
+    uint64_t at, end; /* where that stands in the file; behind the line being read */
 };
 
 struct metrics_parser *metrics_parser_new(const struct metrics_rules *rules,
@@ -67,6 +69,7 @@ static void emit(struct metrics_parser *parser)
             .value = reading->value,
             .step = step,
             .time_us = found->time_us,
+            .end = parser->end,
         };
         parser->counts.samples++;
         parser->fn(&sample, parser->arg);
@@ -175,6 +178,12 @@ static void end_line(struct metrics_parser *parser, int64_t time_us)
     parser->skipping = false;
 }
 
+/* Where a byte of what is being read stands in the file. */
+static uint64_t place_of(const struct metrics_parser *parser, const char *s)
+{
+    return parser->at + (uint64_t)(s - parser->fed);
+}
+
 /* Zero bytes came before what comes now: they ended a line, or tore two. */
 static void end_zeros(struct metrics_parser *parser, int64_t time_us)
 {
@@ -212,6 +221,7 @@ static void add_piece(struct metrics_parser *parser, const char *s, size_t n, in
         const char *zero = memchr(s, '\0', (size_t)(end - s));
         const char *text_end = zero ? zero : end;
         if (text_end > s) {
+            parser->end = place_of(parser, s);
             end_zeros(parser, time_us);
             add_text(parser, s, (size_t)(text_end - s));
         }
@@ -224,11 +234,15 @@ static void add_piece(struct metrics_parser *parser, const char *s, size_t n, in
 static void add_line(struct metrics_parser *parser, const char *s, size_t n, int64_t time_us)
 {
     bool whole = parser->line.len == 0 && !parser->skipping && parser->zeros == 0;
+    uint64_t end = place_of(parser, s + n) + 1;
+
+    parser->end = end;
     if (whole && n <= METRICS_LINE_MAX && !memchr(s, '\0', n)) {
         read_line(parser, s, n, time_us);
         return;
     }
     add_piece(parser, s, n, time_us);
+    parser->end = end;
     end_zeros(parser, time_us);
     end_line(parser, time_us);
 }
@@ -252,16 +266,25 @@ void metrics_parser_feed(struct metrics_parser *parser, const char *bytes, size_
                          int64_t time_us)
 {
     const char *end = bytes + n;
+
+    parser->fed = bytes;
     while (bytes < end) {
         const char *newline = memchr(bytes, '\n', (size_t)(end - bytes));
         const char *line_end = newline ? newline : end;
         feed_line(parser, bytes, (size_t)(line_end - bytes), newline != NULL, time_us);
         bytes = newline ? newline + 1 : end;
     }
+    parser->at += n;
+}
+
+void metrics_parser_at(struct metrics_parser *parser, uint64_t offset)
+{
+    parser->at = offset;
 }
 
 void metrics_parser_finish(struct metrics_parser *parser, int64_t time_us)
 {
+    parser->end = parser->at;
     end_zeros(parser, time_us);
     if (parser->source == METRICS_FILE && parser->line.len) {
         parser->counts.bad_lines++;

@@ -129,6 +129,29 @@ TEST(numbers_read_as_the_c_library_reads_them)
     }
 }
 
+static void collect_end(const struct sample *sample, void *arg)
+{
+    str_addf(arg, "%s@%d ", sample->metric, (int)sample->end);
+}
+
+TEST(a_sample_knows_where_its_line_ends_however_the_bytes_come)
+{
+    static const char text[] = "a: 1\n\nb: 2 c: 3\r\rd: 4\0e: 5\nf: 6";
+
+    for (size_t piece = 1; piece <= sizeof(text); piece++) {
+        autorelease(str) struct str got = STR_INIT;
+        autofree(metrics_parser) struct metrics_parser *parser =
+            metrics_parser_new(NULL, METRICS_OUTPUT, collect_end, &got);
+        for (size_t at = 0; at < sizeof(text) - 1; at += piece)
+            metrics_parser_feed(parser, text + at, MIN(piece, sizeof(text) - 1 - at), 0);
+        metrics_parser_finish(parser, 0);
+        assert_string_equal(got.s, "a@5 b@16 c@16 d@22 e@27 f@31 ");
+        metrics_parser_at(parser, 1000);
+        metrics_parser_feed(parser, "g: 7\n", 5, 0);
+        assert_non_null(strstr(got.s, "g@1005"));
+    }
+}
+
 TEST(missing_steps_are_counted_past_the_highest)
 {
     int64_t next = 0;
