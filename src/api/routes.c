@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * routes.c — submit, resume, stop, watch, and the changes of change.c.
+ * routes.c — submit, resume, stop, watch, live, and the changes of change.c.
  */
 #include "api/routes.h"
 #include "api/change.h"
@@ -194,6 +194,19 @@ static int route_watch(struct call *call, struct err *err)
     return 0;
 }
 
+/* What the live view would show now, once. */
+static int route_live(struct call *call, struct err *err)
+{
+    autorelease(str) struct str live = STR_INIT;
+    int64_t id = experiment_of(call);
+    int r = engine_live(runtime_engine(call->runtime), id, runtime_now(), &live);
+
+    if (r < 0)
+        return err_set(err, ESRCH, "experiment %lld is not running", (long long)id);
+    json_put_raw(call->out, "live", live.s);
+    return 0;
+}
+
 static int route_import(struct call *call, struct err *err)
 {
     struct engine *engine = runtime_engine(call->runtime);
@@ -218,7 +231,7 @@ static const struct {
     int (*serve)(struct call *call, struct err *err);
 } routes[] = {
     {"submit", route_submit}, {"resume", route_resume}, {"stop", route_stop},
-    {"watch", route_watch},   {"import", route_import},
+    {"watch", route_watch},   {"live", route_live},     {"import", route_import},
 };
 
 int route_request(struct runtime *runtime, const json_t *request, struct str *reply,

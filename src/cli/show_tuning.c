@@ -3,6 +3,7 @@
  * show_tuning.c — hone show: how the machine under a trial was tuned, decision by decision, and
  * the sums over an experiment.
  */
+#include "api/wire.h"
 #include "base/clock.h"
 #include "cli/show.h"
 #include "cli/tuning.h"
@@ -11,27 +12,60 @@
 #include <math.h>
 
 #define DECISIONS_SHOWN 20
+#define SECONDS_MAX     1e12
+#define CHANCE_ENOUGH   0.8 /* of reaching the target: below, that is said instead of a time */
 
-/* The time that the newest decision saw before it, less what has passed since. */
-static void show_remaining(const struct show *show, const struct tuning_event *events, size_t n)
+/* What the engine that runs it says of a trial now; NULL: nothing. */
+static json_t *ask_live(const struct show *show, json_t **ret_reply)
 {
+    const struct trial *trial = &show->target->trial.trial;
+    autofree(mem) char *request =
+        xasprintf("{\"do\":\"live\",\"experiment\":%lld}", (long long)trial->experiment);
+    autofree(mem) char *id =
+        xasprintf("%lld.%lld", (long long)trial->experiment, (long long)trial->number);
+    size_t i;
+    json_t *live;
+
+    if (wire_call(show->call->home, request, ret_reply, NULL) < 0)
+        return NULL;
+    json_array_foreach(json_object_get(json_object_get(*ret_reply, "live"), "active"), i,
+                       live) if (str_eq(json_get_text(live, "trial", ""), id)) return live;
+    return NULL;
+}
+
+static void add_seconds(struct str *to, double seconds)
+{
+    str_add_duration(to, (int64_t)(fmin(fmax(seconds, 0), SECONDS_MAX) * US_PER_S));
+}
+
+/* The time that the live view shows; where the target is in doubt, the chance of reaching it. */
+static void show_remaining(const struct show *show)
+{
+    autofree(json) json_t *reply = NULL;
     autorelease(str) struct str text = STR_INIT;
 
     if (show->target->trial.trial.state != TRIAL_RUNNING || !show->engine)
         return;
-    for (size_t i = n; i-- > 0;) {
-        autofree(json) json_t *event = NULL;
-        json_parse(events[i].json, strlen(events[i].json), &event, NULL);
-        double left_s = json_get_double(event, "remaining_s", NAN);
-        if (isnan(left_s))
-            continue;
-        left_s -= (double)(clock_wall_us() - events[i].time_us) / US_PER_S;
-        if (left_s > 0 && left_s < 1e12) {
-            str_add_duration(&text, (int64_t)left_s * US_PER_S);
-            show_line(show, "left", PLAIN, "about %s", text.s);
-        }
+    const json_t *live = ask_live(show, &reply);
+    double left_s = json_get_double(live, "remaining_s", NAN);
+    double low_s = json_get_double(live, "remaining_low_s", NAN);
+    double high_s = json_get_double(live, "remaining_high_s", NAN);
+    double chance = json_get_double(live, "chance", 1);
+    if (chance < CHANCE_ENOUGH) {
+        show_line(show, "left", PLAIN, "may not reach the target: chance %.0f %%", 100 * chance);
         return;
     }
+    if (isnan(left_s))
+        return;
+    add_seconds(&text, left_s);
+    if (low_s < high_s) {
+        str_add(&text, " (");
+        add_seconds(&text, low_s);
+        str_add(&text, "–");
+        add_seconds(&text, high_s);
+        str_add(&text, ")");
+    }
+    show_line(show, "left", PLAIN, "about %s", text.s);
 }
 
 /* "    1.9s  step 30  threads 2 → 1: …": since the trial began. */
@@ -60,16 +94,14 @@ void show_trial_tuning(const struct show *show)
     struct tuning_log log = TUNING_LOG_INIT;
     struct tuning tuning;
     autorelease(str) struct str machine = STR_INIT, changes = STR_INIT, energy = STR_INIT;
-    size_t n = 0;
 
     tuning_log_load(&log, show->store, row->trial.experiment, row->trial.number, NULL);
     tuning_load(&tuning, show->store, spec, row, &log, NULL);
-    const struct tuning_event *events = tuning_log_find(&log, row->trial.number, &n);
     tuning_words(&tuning, spec, tuning.phases.len - 1, &machine);
     str_add_changes(&changes, tuning.changes, tuning.live.sum_s + tuning.restart.sum_s);
     if (machine.len)
         show_line(show, "machine", PLAIN, "%s (%s)", machine.s, changes.s);
-    show_remaining(show, events, n);
+    show_remaining(show);
     str_add_energy(&energy, row->trial.joules, row->trial.joules_measured);
     if (energy.len)
         show_line(show, "energy", PLAIN, "%s", energy.s);

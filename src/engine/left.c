@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * left.c — how long a trial still runs: to the steps that it makes, or to the target. Counted from
- * now, at the pace of the windows just gone by.
+ * now, at the pace of the windows just gone by; before the first is complete, at the pace since the
+ * first step, which is less sure.
  *
  * How many steps a trial makes is what the program said, what the completed trials of the
  * experiment made, or a parameter that is called so.
@@ -10,8 +11,11 @@
 
 #include <math.h>
 
-#define LENGTHS   64   /* completed trials that tell how long one is */
-#define UNKNOWN_S 30.0 /* nothing is known: as long as it has run, and at least this */
+#define LENGTHS     64   /* completed trials that tell how long one is */
+#define UNKNOWN_S   30.0 /* nothing is known: as long as it has run, and at least this */
+#define EARLY_S     0.3  /* before a window is complete: so long since the first step … */
+#define EARLY_STEPS 3    /* … and so many steps tell a pace … */
+#define EARLY_DOUBT 2    /* … that is so much less sure */
 
 /* The median step at which the newest completed trials ended, counted as this one; NaN: none. */
 static double usual_length(const struct run *run, uint64_t unit)
@@ -63,9 +67,24 @@ static double last_step(const struct live *live)
     return isnan(usual) ? NAN : fmax(usual, progress->step);
 }
 
+/* The first steps of a program are not like the others. */
+static bool early_pace(const struct progress *progress, struct pace *ret)
+{
+    struct pace_window all = {progress->step - progress->first_step,
+                              progress->at_s - progress->first_s};
+
+    if (!(all.steps >= EARLY_STEPS && all.seconds >= EARLY_S) || !pace_init(ret, &all, 1))
+        return false;
+    ret->doubt *= EARLY_DOUBT;
+    return true;
+}
+
 static bool pace_of(const struct live *live, struct pace *ret)
 {
     const struct progress *progress = &live->progress;
+
+    if (!progress->n_windows)
+        return early_pace(progress, ret);
     return pace_init(ret, progress->windows, MIN(progress->n_windows, PACE_WINDOWS));
 }
 

@@ -23,7 +23,12 @@ void progress_begin(struct live *live)
     struct progress *progress = &live->progress;
 
     free(progress->metric);
-    *progress = (struct progress){.at_s = NAN, .step = NAN, .ln_seconds = NAN, .error = NAN};
+    *progress = (struct progress){.at_s = NAN,
+                                  .step = NAN,
+                                  .first_s = NAN,
+                                  .first_step = NAN,
+                                  .ln_seconds = NAN,
+                                  .error = NAN};
     window_init(&progress->window, NULL);
 }
 
@@ -93,6 +98,10 @@ static void feed(struct live *live, double at_s, double step, struct now now)
         note_startup(live, at_s);
     if (at_s < progress->at_s - CLOCK_S) /* the clock was set back: the window would wait for it */
         window_change(&progress->window, at_s);
+    if (!(progress->first_step <= step && progress->first_s <= at_s)) {
+        progress->first_s = at_s;
+        progress->first_step = step;
+    }
     progress->at_s = at_s;
     progress->step = step;
     if (live->tuned && live->tuned->sent_mono_us)
@@ -129,6 +138,7 @@ static void choose_metric(struct live *live, const char *metric, struct now now)
     progress->metric = xstrdup(metric);
     progress->unit = hash_bytes(metric, strlen(metric), 0);
     progress->step = progress->at_s = NAN;
+    progress->first_step = progress->first_s = NAN;
     count_anew(live, now);
 }
 

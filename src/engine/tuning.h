@@ -39,8 +39,9 @@ struct progress {
     struct window window;
     struct agent_sample held; /* newest sample of the progress metric; fed when time has passed */
     bool holding;
-    double at_s, step; /* the newest fed; NaN: none */
-    double total;      /* steps that the program said it will make; 0: it did not */
+    double at_s, step;          /* the newest fed; NaN: none */
+    double first_s, first_step; /* the first fed; NaN: none */
+    double total;               /* steps that the program said it will make; 0: it did not */
     struct pace_window windows[PACE_WINDOWS]; /* a ring */
     size_t n_windows;
     double ln_seconds, error; /* of the newest window; NaN: none */

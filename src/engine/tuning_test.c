@@ -251,4 +251,32 @@ TEST(the_time_that_is_left_follows_from_the_steps_of_completed_trials)
     tear_down();
 }
 
+/* A number of the running trial in the live document. */
+static double live_number(int64_t id, const char *key)
+{
+    autorelease(str) struct str text = STR_INIT;
+    autofree(json) json_t *json = NULL;
+
+    assert_ok(engine_live(t.engine, id, now(), &text), &t.err);
+    assert_ok(json_parse(text.s, text.len, &json, &t.err), &t.err);
+    return json_get_double(json_array_get(json_object_get(json, "active"), 0), key, NAN);
+}
+
+TEST(before_the_first_window_the_pace_since_the_first_step_tells_the_time_that_is_left)
+{
+    set_up(4, 0);
+    int64_t id = submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    struct program program = launch(1, by_threads, false);
+    report_metric(1, METRIC_TOTAL, 0, 100);
+    train(&program, 0.3);
+    assert_true(isnan(live_number(id, "remaining_s"))); /* too few steps */
+    train(&program, 0.4);
+    double left = live_number(id, "remaining_s");
+    double wide = live_number(id, "remaining_high_s") / left;
+    assert_true(left > 3.5 && left < 5.5);
+    train(&program, 1.5);
+    assert_true(live_number(id, "remaining_high_s") / live_number(id, "remaining_s") < wide);
+    tear_down();
+}
+
 TEST_MAIN
