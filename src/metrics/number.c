@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * number.c — decimal numbers, read from text that does not end with a NUL.
- *
- * Nearly all numbers in training logs have at most 15 digits and a small exponent. For those one
- * multiplication or division of exact doubles is correctly rounded (Clinger 1990), many times
- * faster than strtod, which does the rest.
+ * number.c — decimal numbers and words, read from text that does not end with a NUL. What is part
+ * of a number is decided here ("3." at the end of a sentence is 3), its value in base/decimal.c.
  */
+#include "base/decimal.h"
 #include "metrics/line.h"
 
 #include <math.h>
@@ -13,99 +11,57 @@
 
 #define NUMBER_TEXT_MAX 128 /* longer ones are not numbers that somebody wants to see */
 
-static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
 static bool is_digit(const char *s, const char *end)
 {
     return s < end && *s >= '0' && *s <= '9';
 }
 
-/* Mantissa and exponent while they are read. */
-struct decimal {
-    uint64_t mantissa;
-    int digits;   /* significant ones */
-    int exponent; /* of ten */
-};
-
-static const char *read_digits(const char *s, const char *end, struct decimal *decimal, int shift)
+static const char *skip_digits(const char *s, const char *end)
 {
-    for (; is_digit(s, end); s++) {
-        if (decimal->digits || *s != '0')
-            decimal->digits++;
-        if (decimal->digits <= 18)
-            decimal->mantissa = decimal->mantissa * 10 + (uint64_t)(*s - '0');
-        decimal->exponent -= shift;
-    }
+    while (is_digit(s, end))
+        s++;
     return s;
 }
 
-static const char *read_exponent(const char *s, const char *end, struct decimal *decimal)
+/* Behind the exponent at s; s itself if there is none. */
+static const char *skip_exponent(const char *s, const char *end)
 {
+    if (s >= end || (*s != 'e' && *s != 'E'))
+        return s;
     const char *p = s + 1;
-    bool minus = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+'))
         p++;
-    if (!is_digit(p, end))
-        return s;
-    int value = 0;
-    for (; is_digit(p, end); p++)
-        value = MIN(value * 10 + (*p - '0'), 100000);
-    decimal->exponent += minus ? -value : value;
-    return p;
+    return is_digit(p, end) ? skip_digits(p, end) : s;
 }
 
 static bool starts_exponent(const char *s, const char *end)
 {
-    if (s >= end || (*s != 'e' && *s != 'E'))
-        return false;
-    struct decimal ignored = {0};
-    return read_exponent(s, end, &ignored) != s;
-}
-
-static double slow_value(const char *s, size_t n)
-{
-    char text[NUMBER_TEXT_MAX + 1];
-    memcpy(text, s, n);
-    text[n] = '\0';
-    return strtod(text, NULL);
-}
-
-static double decimal_value(const struct decimal *decimal, const char *s, size_t n)
-{
-    if (decimal->digits > 15 || decimal->exponent < -22 || decimal->exponent > 22)
-        return slow_value(s, n);
-    double x = (double)decimal->mantissa;
-    x = decimal->exponent < 0 ? x / powers[-decimal->exponent] : x * powers[decimal->exponent];
-    return *s == '-' ? -x : x;
+    return skip_exponent(s, end) != s;
 }
 
 size_t number_parse(const char *s, const char *end, struct number *ret)
 {
-    struct decimal decimal = {0};
     const char *p = s;
     if (p < end && (*p == '-' || *p == '+'))
         p++;
     const char *first = p;
-    p = read_digits(p, end, &decimal, 0);
+    p = skip_digits(p, end);
     bool digits = p > first;
     ret->whole = digits;
     if (p < end && *p == '.' && (is_digit(p + 1, end) || (digits && starts_exponent(p + 1, end)))) {
-        p = read_digits(p + 1, end, &decimal, 1);
+        p = skip_digits(p + 1, end);
         digits = true;
         ret->whole = false;
     }
     if (!digits)
         return 0;
     if (starts_exponent(p, end)) {
-        p = read_exponent(p, end, &decimal);
+        p = skip_exponent(p, end);
         ret->whole = false;
     }
-    size_t n = (size_t)(p - s);
-    if (n > NUMBER_TEXT_MAX)
+    size_t n = (size_t)(p - s), used;
+    if (n > NUMBER_TEXT_MAX || decimal_parse(s, n, &ret->value, &used) < 0)
         return 0;
-    ret->value = decimal_value(&decimal, s, n);
     return n;
 }
 
