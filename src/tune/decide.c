@@ -44,6 +44,11 @@ struct decide *decide_new(struct speed *speed, const double *configurations, siz
     return d;
 }
 
+void decide_learning(struct decide *d, struct learning *learning)
+{
+    d->learning = learning;
+}
+
 void decide_free(struct decide *d)
 {
     if (!d)
@@ -101,15 +106,21 @@ double decide_bar(struct decide *d, double load)
     if (d->current == d->held ||
         speed_windows(d->speed, d->trial, decide_at(d, d->held), load) == 0)
         return INFINITY;
+    if (d->learning &&
+        learning_compare(d->learning, decide_at(d, d->current), decide_at(d, d->held)).deviation >
+            0)
+        return INFINITY; /* slower steps may teach more */
     return speed_predict(d->speed, d->trial, decide_at(d, d->held), load).mean;
 }
 
 static double measured(const struct question *q, size_t a, size_t b)
 {
     const struct decide *d = q->d;
+    double delta = speed_measured(d->speed, d->trial, decide_at(d, a), q->load) -
+                   speed_measured(d->speed, d->trial, decide_at(d, b), q->load);
 
-    return speed_measured(d->speed, d->trial, decide_at(d, a), q->load) -
-           speed_measured(d->speed, d->trial, decide_at(d, b), q->load);
+    return decide_by_learning(d, (struct belief_ln){delta, 0}, decide_at(d, a), decide_at(d, b))
+        .mean;
 }
 
 /* The answer: go from what runs to `to`, for what the comparison of a to b says. */

@@ -76,6 +76,10 @@ struct decide *decide_new(struct speed *speed, const double *configurations, siz
 void decide_free(struct decide *decide);
 DEFINE_AUTOFREE(decide);
 
+/* What a step teaches under each: where that differs, progress is what is learned. NULL: all steps
+ * are alike. Borrowed until another one, or NULL, is given. */
+struct learning;
+void decide_learning(struct decide *decide, struct learning *learning);
 /* The trial runs under this configuration, which may be one that was not in the list. Whatever was
  * under way is forgotten; the speed model is not. */
 void decide_begin(struct decide *decide, uint64_t trial, const double *configuration);

@@ -7,11 +7,13 @@
 #define HONE_TUNE_DECIDE_INTERNAL_H
 
 #include "tune/decide.h"
+#include "tune/learning.h"
 
 #define NONE SIZE_MAX
 
 struct decide {
     struct speed *speed;
+    struct learning *learning; /* NULL: a step teaches the same under all */
     const struct knob *knobs;
     size_t width;
     struct decide_limits limits;
@@ -50,6 +52,9 @@ static inline const double *decide_at(const struct decide *d, size_t c)
 }
 /* Seconds that a change from one to the other costs. */
 double decide_cost(const struct decide *d, size_t from, size_t to);
+/* Of seconds per unit of progress to seconds per unit of learning. */
+struct belief_ln decide_by_learning(const struct decide *d, struct belief_ln delta, const double *a,
+                                    const double *b);
 struct belief_ln decide_compare(const struct question *q, size_t a, size_t b);
 double decide_left(const struct question *q, size_t c);
 bool decide_enough(struct belief_ln delta);

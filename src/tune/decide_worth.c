@@ -23,9 +23,22 @@ double decide_cost(const struct decide *d, size_t from, size_t to)
         d->speed, knobs_change(d->knobs, d->width, decide_at(d, from), decide_at(d, to)));
 }
 
+struct belief_ln decide_by_learning(const struct decide *d, struct belief_ln delta, const double *a,
+                                    const double *b)
+{
+    if (!d->learning)
+        return delta;
+    struct belief_ln worth = learning_compare(d->learning, a, b);
+    return (struct belief_ln){delta.mean - worth.mean, hypot(delta.deviation, worth.deviation)};
+}
+
 struct belief_ln decide_compare(const struct question *q, size_t a, size_t b)
 {
-    return speed_compare(q->d->speed, q->d->trial, decide_at(q->d, a), decide_at(q->d, b), q->load);
+    const struct decide *d = q->d;
+    struct belief_ln delta =
+        speed_compare(d->speed, d->trial, decide_at(d, a), decide_at(d, b), q->load);
+
+    return decide_by_learning(d, delta, decide_at(d, a), decide_at(d, b));
 }
 
 /* What is left in seconds if c ran instead of what runs. */
@@ -88,6 +101,7 @@ struct probe decide_probe(const struct question *q, bool fresh)
         if (d->closed.at[c] || c == d->held || c == d->current || (fresh && d->spent.at[c] > 0) ||
             !speed_feasible(d->speed, decide_at(d, c)))
             continue;
+        deltas[c] = decide_by_learning(d, deltas[c], decide_at(d, c), decide_at(d, d->held));
         struct probe probe = {c, worth(q, c, deltas[c]), deltas[c]};
         if (probe.worth <= 0 || (few && probe.delta.mean > ERRORS * probe.delta.deviation))
             continue;

@@ -67,6 +67,15 @@ static void add_interval(struct str *to, struct belief_ln belief)
         str_addf(to, " (−%g to +%g)", -low, high);
 }
 
+/* Do they differ in what a step teaches? Then progress is not steps. */
+static bool learns(const struct decision *decision, const struct knob *knobs, size_t n)
+{
+    for (size_t j = 0; j < n; j++)
+        if (knobs[j].learning && decision->against[j] != decision->over[j])
+            return true;
+    return false;
+}
+
 void decision_format(const struct decision *decision, const struct knob *knobs, size_t n,
                      struct str *to)
 {
@@ -83,7 +92,7 @@ void decision_format(const struct decision *decision, const struct knob *knobs, 
     }
     str_add(to, "predicted ");
     add_percent(to, decision->predicted.mean);
-    str_add(to, " per step");
+    str_add(to, learns(decision, knobs, n) ? " for the same learning" : " per step");
     add_interval(to, decision->predicted);
     str_addf(to, ", cost %.1f s", decision->cost_s);
     if (isfinite(decision->measured)) {

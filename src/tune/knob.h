@@ -31,6 +31,7 @@ struct knob {
     const double *values; /* (n) of a choice; of a count: rising, from min to max; NULL: all */
     size_t n;
     bool restart;              /* to change it the program starts again */
+    bool learning;             /* it changes what a step teaches, too */
     const char *const *labels; /* (n) the values for people; NULL: as numbers */
 };
 
