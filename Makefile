@@ -14,7 +14,7 @@ comma    := ,
 
 VERSION  := 0.1.0
 B        := build$(if $(SAN)$(filter-out gcc,$(CC)),/$(CC)$(if $(SAN),-$(subst $(comma),-,$(SAN))))
-PKGS     := libuv sqlite3 libfyaml jansson
+PKGS     := libuv sqlite3 libfyaml jansson zlib
 CFLAGS   ?= $(OPT) -g
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla \
             -Wformat=2 -Wundef -Werror

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * udp.c — recvmmsg() in a thread.
+ *
+ * The kernel's buffer bridges the time in which the thread does not run: it is made as large as
+ * permitted (SO_RCVBUFFORCE for root, else SO_RCVBUF up to net.core.rmem_max). SO_RXQ_OVFL puts the
+ * number of datagrams dropped since the socket was made beside each one that came through; the last
+ * one tells.
+ */
+#include "net/udp.h"
+#include "net/http_internal.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define DATAGRAM_MAX (64u << 10)
+#define BUFFER_BYTES (16 << 20)
+
+struct udp {
+    struct udp_options options;
+    int fd, stop_fd, port;
+    pthread_t thread;
+    struct udp_counts counts; /* each by atomic steps: read by others */
+    struct mmsghdr messages[UDP_BATCH];
+    struct iovec places[UDP_BATCH];
+    struct udp_datagram datagrams[UDP_BATCH];
+    char control[UDP_BATCH][CMSG_SPACE(sizeof(uint32_t))];
+    char *block; /* (UDP_BATCH, DATAGRAM_MAX) */
+};
+
+static void count(uint64_t *counter, uint64_t n)
+{
+    __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
+
+/* ---- the thread ---- */
+
+static void lay_out(struct udp *udp)
+{
+    for (size_t i = 0; i < UDP_BATCH; i++) {
+        udp->places[i] = (struct iovec){udp->block + i * DATAGRAM_MAX, DATAGRAM_MAX};
+        udp->messages[i].msg_hdr = (struct msghdr){
+            .msg_iov = &udp->places[i],
+            .msg_iovlen = 1,
+            .msg_control = udp->control[i],
+            .msg_controllen = sizeof(udp->control[i]),
+        };
+    }
+}
+
+static void note_dropped(struct udp *udp, struct msghdr *header)
+{
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(header); c; c = CMSG_NXTHDR(header, c)) {
+        uint32_t low;
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SO_RXQ_OVFL)
+            continue;
+        memcpy(&low, CMSG_DATA(c), sizeof(low));
+        /* the kernel's count has 32 bits; ours goes on */
+        count(&udp->counts.dropped, low - (uint32_t)udp->counts.dropped);
+    }
+}
+
+static void hand_over(struct udp *udp, size_t n)
+{
+    size_t whole = 0, bytes = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        bool cut = udp->messages[i].msg_hdr.msg_flags & MSG_TRUNC;
+        count(&udp->counts.cut, cut);
+        if (cut)
+            continue;
+        udp->datagrams[whole++] =
+            (struct udp_datagram){udp->places[i].iov_base, udp->messages[i].msg_len};
+        bytes += udp->messages[i].msg_len;
+    }
+    note_dropped(udp, &udp->messages[n - 1].msg_hdr);
+    count(&udp->counts.datagrams, n);
+    count(&udp->counts.bytes, bytes);
+    count(&udp->counts.batches, 1);
+    if (whole)
+        udp->options.on_batch(udp->datagrams, whole, udp->options.arg);
+}
+
+/* False: nothing more is there. */
+static bool take_batch(struct udp *udp)
+{
+    lay_out(udp);
+    int n = recvmmsg(udp->fd, udp->messages, UDP_BATCH, MSG_DONTWAIT, NULL);
+
+    if (n <= 0)
+        return n < 0 && errno == EINTR;
+    hand_over(udp, (size_t)n);
+    return true;
+}
+
+static void *udp_main(void *arg)
+{
+    struct udp *udp = arg;
+    struct pollfd fds[] = {{udp->fd, POLLIN, 0}, {udp->stop_fd, POLLIN, 0}};
+
+    do {
+        poll(fds, ARRAY_LEN(fds), -1);
+        while (take_batch(udp))
+            ;
+    } while (!fds[1].revents);
+    return NULL;
+}
+
+/* ---- the socket ---- */
+
+static void set_options(struct udp *udp)
+{
+    int yes = 1, bytes = BUFFER_BYTES;
+    socklen_t size = sizeof(bytes);
+
+    setsockopt(udp->fd, SOL_SOCKET, SO_RXQ_OVFL, &yes, sizeof(yes));
+    if (setsockopt(udp->fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0)
+        setsockopt(udp->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
+    if (getsockopt(udp->fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) == 0)
+        udp->counts.buffer = (size_t)bytes;
+}
+
+static int bind_socket(struct udp *udp, const struct addrinfo *info)
+{
+    struct sockaddr_storage name;
+    socklen_t size = sizeof(name);
+    char port[NI_MAXSERV];
+
+    udp->fd = socket(info->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (udp->fd < 0)
+        return -errno;
+    set_options(udp);
+    if (bind(udp->fd, info->ai_addr, info->ai_addrlen) < 0 ||
+        getsockname(udp->fd, (struct sockaddr *)&name, &size) < 0)
+        return -errno;
+    if (getnameinfo((struct sockaddr *)&name, size, NULL, 0, port, sizeof(port), NI_NUMERICSERV))
+        return -EIO;
+    udp->port = (int)strtol(port, NULL, 10);
+    return 0;
+}
+
+static int open_socket(struct udp *udp, struct err *err)
+{
+    const char *address = udp->options.address;
+    struct addrinfo hints = {.ai_socktype = SOCK_DGRAM, .ai_flags = AI_NUMERICHOST}, *info = NULL;
+    char port[16];
+    int r = guard_address(address, err);
+
+    if (r < 0)
+        return r;
+    snprintf(port, sizeof(port), "%d", udp->options.port);
+    const char *host = strchr("0123456789:", address[0]) ? address : "127.0.0.1";
+    if (getaddrinfo(host, port, &hints, &info) != 0)
+        return err_set(err, EINVAL, "'%s' is no address", address);
+    r = bind_socket(udp, info);
+    freeaddrinfo(info);
+    return r < 0 ? err_errno(err, -r, "cannot take datagrams at %s, port %s", host, port) : 0;
+}
+
+static void udp_free(struct udp *udp)
+{
+    fd_autoclose(&udp->fd);
+    fd_autoclose(&udp->stop_fd);
+    free(udp->block);
+    free(udp);
+}
+
+int udp_start(const struct udp_options *options, struct udp **ret, struct err *err)
+{
+    struct udp *udp = xcalloc(1, sizeof(*udp));
+
+    udp->options = *options;
+    udp->fd = -1;
+    udp->stop_fd = eventfd(0, EFD_CLOEXEC);
+    udp->block = xmalloc((size_t)UDP_BATCH * DATAGRAM_MAX);
+    int r =
+        udp->stop_fd < 0 ? err_errno(err, errno, "cannot make an eventfd") : open_socket(udp, err);
+    if (r == 0 && (r = pthread_create(&udp->thread, NULL, udp_main, udp)) != 0)
+        r = err_errno(err, r, "cannot start a thread");
+    if (r < 0) {
+        udp_free(udp);
+        return r;
+    }
+    *ret = udp;
+    return 0;
+}
+
+void udp_stop(struct udp *udp)
+{
+    uint64_t one = 1;
+    ssize_t written = write(udp->stop_fd, &one, sizeof(one));
+
+    (void)written; /* a counter of 1 takes it always */
+    pthread_join(udp->thread, NULL);
+    udp_free(udp);
+}
+
+int udp_port(const struct udp *udp)
+{
+    return udp->port;
+}
+
+void udp_counts(const struct udp *udp, struct udp_counts *ret)
+{
+    ret->datagrams = __atomic_load_n(&udp->counts.datagrams, __ATOMIC_RELAXED);
+    ret->bytes = __atomic_load_n(&udp->counts.bytes, __ATOMIC_RELAXED);
+    ret->batches = __atomic_load_n(&udp->counts.batches, __ATOMIC_RELAXED);
+    ret->dropped = __atomic_load_n(&udp->counts.dropped, __ATOMIC_RELAXED);
+    ret->cut = __atomic_load_n(&udp->counts.cut, __ATOMIC_RELAXED);
+    ret->buffer = udp->counts.buffer;
+}
