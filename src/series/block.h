@@ -13,28 +13,32 @@
 #define BLOCK_BYTES_MAX (BLOCK_VALUES * 8 + 64) /* no block is longer */
 
 enum block_codec { /* the first byte of a block; stored, so numbers never change */
-    CODEC_RAW = 0,
-    CODEC_CONSTANT = 1, /* all have the same bits */
-    CODEC_INTEGER = 2,  /* whole numbers: delta or frame of reference, zigzag, packed bits */
-    CODEC_DECIMAL = 3,  /* m × 10^-e with exact round trip; the others in a list of exceptions */
-    CODEC_FLOAT32 = 4,  /* exact in float32: ordered integers, packed */
-    CODEC_XOR = 5,      /* Gorilla's */
-    CODEC_DELTA2 = 6,   /* int64 only: delta of delta with runs, gcd taken out */
-    CODEC_LINEAR = 7,   /* int64 only: residuals from a line for each 128, packed */
-    BLOCK_CODECS
+                   CODEC_RAW = 0,
+                   CODEC_CONSTANT = 1, /* all have the same bits */
+                   CODEC_INTEGER = 2,  /* ints only: unit taken out; from a level, a line or the one
+                                          before; packed */
+                   CODEC_DECIMAL = 3, /* doubles: m × 10^-e with exact round trip (whole numbers: e
+                                         = 0), m as integers; the others in a list of patches */
+                   CODEC_FLOAT =
+                       4, /* doubles: ordered integers of their bits without common low zeros (29 if
+                             they were float32), packed; NaN, Inf and 0 as patches */
+                   CODEC_XOR = 5,  /* doubles: Gorilla's; many repetitions */
+                   CODEC_RUNS = 6, /* ints only: runs of equal deltas */
+                   BLOCK_CODECS
 };
 
 /* 1 ≤ n ≤ BLOCK_VALUES. Returns the bytes written to `to` (of BLOCK_BYTES_MAX). */
 size_t block_put_doubles(const double *values, size_t n, unsigned char *to);
 /* Steps and times. */
 size_t block_put_ints(const int64_t *values, size_t n, unsigned char *to);
-/* Exactly n values, or -EBADMSG: the bytes are no block of n values. Whatever the bytes are, nothing
- * outside `bytes` is read and nothing outside ret[n] written. */
+/* Exactly n values, or -EBADMSG: the bytes are no block of n values. Whatever the bytes are,
+ * nothing outside `bytes` is read and nothing outside ret[n] written. */
 int block_get_doubles(const unsigned char *bytes, size_t size, size_t n, double *ret);
 int block_get_ints(const unsigned char *bytes, size_t size, size_t n, int64_t *ret);
 
 /* What tables and coarse charts need of a block without decoding it. min, max, sum and squares are
- * over finite values; NaN, NaN, 0, 0 if there is none. first and last are any values. */
+ * over finite values; NaN, NaN, 0, 0 if there is none. first and last are any values, NaN if
+ * count is 0. */
 struct block_stats {
     uint32_t count, nans, infs; /* count includes both */
     double min, max, sum, squares, first, last;
