@@ -4,7 +4,8 @@
  *
  * Progress is the step of the metric that is reported most often; one for all trials of an
  * experiment, so that their windows mean the same. A program that reports none is judged by what it
- * uses: CPU time, and bytes read and written.
+ * uses: CPU time, and bytes read and written. Where a setting changes what a step teaches, the
+ * objective tells how much (tune/learning.h).
  */
 #include "engine/internal.h"
 
@@ -155,11 +156,29 @@ static void consider_metric(struct live *live, const struct agent_sample *sample
         choose_metric(live, sample->metric, now);
 }
 
+/* What a step teaches is told by the objective, whichever steps are progress. */
+static void tell_learning(struct live *live, const struct agent_sample *sample)
+{
+    struct run *run = live->run;
+    const char *objective = run->spec.objective.metric;
+
+    if (!live->tuned || live->tuned->sent_mono_us || sample->step == STEP_NONE || !objective ||
+        !str_eq(sample->metric, objective))
+        return;
+    struct learning *learning = tuning_learning(run, live->attempt.trial);
+    if (!learning)
+        return;
+    learning_configure(learning, live->tuned->now);
+    learning_tell(learning, (double)sample->step, run_sign(run) * sample->value);
+    run->tuning->learning = learning;
+}
+
 void progress_sample(struct live *live, const struct agent_sample *sample, int64_t count,
                      struct now now)
 {
     struct progress *progress = &live->progress;
 
+    tell_learning(live, sample);
     consider_metric(live, sample, count, now);
     if (!progress->metric || sample->step == STEP_NONE || !str_eq(sample->metric, progress->metric))
         return;

@@ -76,6 +76,7 @@ static void make_decide(struct live *live)
         decide_free(tuned->decide);
     tuned->decide = decide_new(tuning->speed, rows, n, NULL);
     tuned->n_list = n;
+    decide_learning(tuned->decide, tuning_learning(live->run, live->attempt.trial));
     decide_begin(tuned->decide, progress_key(live), tuned->now);
 }
 
@@ -120,6 +121,20 @@ static void note_stuck(struct live *live, struct now now)
     tuned_note(live, now,
                "nothing can be changed while it runs: threads and settings of its own need a "
                "program that uses the SDK, and a restart needs its checkpoints");
+}
+
+/* Say once that what changes learning cannot be judged by it. */
+static void note_blind(struct live *live, struct now now)
+{
+    struct tuning *tuning = live->run->tuning;
+
+    if (live->run->spec.objective.metric || tuning->blind_noted ||
+        !knobs_learn(tuning->knobs, tuning->n))
+        return;
+    tuning->blind_noted = true;
+    tuned_note(live, now,
+               "some settings change learning itself, and without an objective nobody sees how: "
+               "they are judged by steps");
 }
 
 /* ---- decisions ---- */
@@ -254,6 +269,7 @@ void tuned_on_window(struct live *live, const struct window_result *window, stru
     workloads_fit(live, window, now);
     see_reach(live);
     note_stuck(live, now);
+    note_blind(live, now);
     if (tuned->n_list < 2 && !tuned->trying)
         return;
     struct decide_input input = input_of(live, now);

@@ -75,7 +75,7 @@ static void add_value(struct tuning *tuning, size_t first, const struct param *p
 }
 
 static void make_knob(struct tuning *tuning, struct knob *knob, const struct param *param,
-                      bool restart)
+                      const struct system_setting *setting)
 {
     size_t first = tuning->n_values, size = (size_t)param_size(param);
 
@@ -83,7 +83,8 @@ static void make_knob(struct tuning *tuning, struct knob *knob, const struct par
                           .kind = is_count(param) ? KNOB_COUNT : KNOB_CHOICE,
                           .values = tuning->values + first,
                           .n = size,
-                          .restart = restart,
+                          .restart = setting->restart,
+                          .learning = setting->learning,
                           .labels = (const char *const *)tuning->labels + first};
     for (size_t i = 0; i < size; i++)
         add_value(tuning, first, param, param_value_at(param, (double)i), knob->kind == KNOB_COUNT);
@@ -102,7 +103,7 @@ static void make_knobs(struct tuning *tuning, const struct system_setting *setti
     tuning->points = xcalloc(total + 1, sizeof(*tuning->points));
     tuning->labels = xcalloc(total + 1, sizeof(*tuning->labels));
     for (size_t j = 0; j < tuning->n; j++)
-        make_knob(tuning, &tuning->knobs[j], &tuning->space.params[j], settings[j].restart);
+        make_knob(tuning, &tuning->knobs[j], &tuning->space.params[j], &settings[j]);
 }
 
 /* Of a knob's value, its place among all values. */
@@ -230,6 +231,7 @@ void tuning_close(struct run *run)
     map_release(&tuning->pending);
     cursor = 0;
     while ((past = map_next(&tuning->trials, &cursor, NULL))) {
+        learning_free(past->learning);
         free(past->good);
         free(past);
     }
@@ -311,6 +313,18 @@ struct trial_tuning *tuning_trial(struct tuning *tuning, int64_t trial)
     return past;
 }
 
+struct learning *tuning_learning(struct run *run, int64_t trial)
+{
+    struct tuning *tuning = run->tuning;
+
+    if (!tuning->speed || !run->spec.objective.metric || !knobs_learn(tuning->knobs, tuning->n))
+        return NULL;
+    struct trial_tuning *past = tuning_trial(tuning, trial);
+    if (!past->learning)
+        past->learning = learning_new(tuning->knobs, tuning->n);
+    return past->learning;
+}
+
 static bool same_restarts(const struct tuning *tuning, const double *a, const double *b)
 {
     for (size_t j = 0; j < tuning->n; j++)
@@ -332,8 +346,15 @@ static bool known_kind(const struct tuning *tuning, const double *configuration)
 static struct belief_ln promise(const struct run *run, int64_t trial, const double *configuration)
 {
     const struct tuning *tuning = run->tuning;
-    return speed_compare(tuning->speed, (uint64_t)trial, configuration, tuning->start,
-                         tuning->load);
+    struct belief_ln belief =
+        speed_compare(tuning->speed, (uint64_t)trial, configuration, tuning->start, tuning->load);
+
+    if (tuning->learning) {
+        struct belief_ln worth = learning_compare(tuning->learning, configuration, tuning->start);
+        belief.mean -= worth.mean;
+        belief.deviation = hypot(belief.deviation, worth.deviation);
+    }
+    return belief;
 }
 
 /* The one that nobody began with and that promises most; NULL: none. */

@@ -19,6 +19,7 @@
 #include "base/map.h"
 #include "model/space.h"
 #include "tune/decide.h"
+#include "tune/learning.h"
 #include "tune/remaining.h"
 #include "tune/window.h"
 #include "tune/workload.h"
@@ -55,6 +56,7 @@ struct trial_tuning {
     size_t blames;   /* failures that were laid on a configuration */
     bool stays;      /* it does not save itself when it is asked: no more restarts */
     double *good;    /* the newest configuration under which a window was complete; NULL: none */
+    struct learning *learning; /* what a step teaches; NULL: the same under all */
 };
 
 struct tuned {
@@ -100,6 +102,8 @@ struct tuning {
     bool *told_of;              /* (n_list) by earlier knowledge */
     bool *frozen;               /* (n) cannot be moved on this machine */
     bool stuck_noted;           /* it was said that nothing can be changed */
+    bool blind_noted;           /* … that what changes learning is judged by steps */
+    struct learning *learning;  /* of the newest trial that has told some; borrowed from it */
     int64_t clustered_us;       /* mono: when the map of workloads was drawn last */
     size_t running;             /* trials, when the width was last looked at */
     struct map pending;         /* trial → struct pending */
@@ -139,6 +143,9 @@ void tuned_free(struct tuned *tuned);
 void tuning_size(struct live *live);
 /* What became of the trial; made when it is first asked for. */
 struct trial_tuning *tuning_trial(struct tuning *tuning, int64_t trial);
+/* What a step teaches under each configuration, by the objective; NULL: nothing changes that, or
+ * there is no objective to tell it by. */
+struct learning *tuning_learning(struct run *run, int64_t trial);
 /* Has it levers that differ only in place: all that needs a restart is the same? */
 bool tuning_same_start(const struct tuning *tuning, const double *a, const double *b);
 /* The trial's next attempt begins with this one. */

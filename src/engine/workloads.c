@@ -196,6 +196,9 @@ static void learn_effects(const struct live *live, struct workload *to)
             continue;
         struct belief_ln effect =
             speed_compare(tuning->speed, key, row, tuning->start, tuning->load);
+        struct learning *learning = tuning_learning(live->run, live->attempt.trial);
+        if (learning)
+            effect.mean -= learning_compare(learning, row, tuning->start).mean;
         size_t windows = speed_windows(tuning->speed, key, row, tuning->load);
         tuning_json(run, row, &json);
         workload_learn(to, json.s, effect.mean, fmax(effect.deviation, 0.01),

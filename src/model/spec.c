@@ -46,6 +46,11 @@ bool system_needs_restart(const char *name)
     return str_eq(name, "interop") || str_eq(name, "ps") || str_eq(name, "worker");
 }
 
+bool system_changes_learning(const char *name)
+{
+    return str_eq(name, "ps") || str_eq(name, "worker");
+}
+
 static void free_texts(char **at, size_t n)
 {
     for (size_t i = 0; i < n; i++)

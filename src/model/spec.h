@@ -55,9 +55,10 @@ enum tune_mode {
 
 /* Beside a parameter of spec.system: where it starts, and what it takes to change it. */
 struct system_setting {
-    double start; /* natural units, as in a point; NaN: the trial's cpus, or the nearest to it */
-    bool restart; /* the program starts again from its checkpoint; else in place */
-    bool is_auto; /* from 1 to the machine's cpus, once spec_system_resolve() knows them */
+    double start;  /* natural units, as in a point; NaN: the trial's cpus, or the nearest to it */
+    bool restart;  /* the program starts again from its checkpoint; else in place */
+    bool learning; /* it changes what a step teaches, so steps are not progress */
+    bool is_auto;  /* from 1 to the machine's cpus, once spec_system_resolve() knows them */
 };
 
 struct text_pair {
@@ -153,5 +154,7 @@ const struct param *spec_system_params(const struct spec *spec, size_t *ret_n);
 bool spec_has_system(const struct spec *spec);
 /* Can it only be changed by starting again? interop, ps and worker. */
 bool system_needs_restart(const char *name);
+/* Does it change learning itself, unless the spec says otherwise? ps and worker. */
+bool system_changes_learning(const char *name);
 
 #endif

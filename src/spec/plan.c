@@ -142,6 +142,8 @@ static void add_setting(const struct spec *spec, const struct param *param,
         else
             param_text(param, setting->start, to);
         str_add(to, setting->restart ? ", by restart" : ", in place");
+        if (setting->learning)
+            str_add(to, ", changes learning");
     }
     if (setting->is_auto)
         str_add_char(to, '\n');

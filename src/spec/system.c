@@ -6,6 +6,7 @@
  *     cpus: {min: 1, max: 4, start: 2}             whole numbers
  *     memory: [512M, 2G]                           bytes, shown as they are written
  *     workers: {min: 0, max: 4, apply: live}       the program's own: passed like a parameter
+ *     replicas: {min: 1, max: 8, learning: true}   it changes what a step teaches, too
  *     threads: auto                                from 1 to what the machine has (resolve.c)
  *
  * Values are read as those of `params`, then held against the row of their name. Under `tune:
@@ -21,6 +22,7 @@
 #define AUTO_MAX          4096 /* end of `auto` while the machine is not known */
 #define SYSTEM_VALUES_MAX 1000 /* in a list: each is a configuration to be timed */
 #define EXACT_MAX         0x1p53
+#define COUNT_MAX         100000
 
 /* ---- what a value must be ---- */
 
@@ -66,13 +68,13 @@ static bool measure_frequency(const char *text, double *ret)
 }
 
 static const struct rule rules[] = {
-    {"cpus", 1, 100000, "a whole number of 1 or more", true, true, NULL},
-    {"threads", 1, 100000, "a whole number of 1 or more", true, true, NULL},
-    {"interop", 1, 100000, "a whole number of 1 or more", true, false, NULL},
-    {"workers", 0, 100000, "a whole number of 0 or more", true, false, NULL},
-    {"worker", 1, 100000, "a whole number of 1 or more", true, false, NULL},
-    {"ps", 0, 100000, "a whole number of 0 or more", true, false, NULL},
-    {"cpu_quota", 0.01, 100000, "a number of 0.01 or more", false, false, NULL},
+    {"cpus", 1, COUNT_MAX, "a whole number of 1 or more", true, true, NULL},
+    {"threads", 1, COUNT_MAX, "a whole number of 1 or more", true, true, NULL},
+    {"interop", 1, COUNT_MAX, "a whole number of 1 or more", true, false, NULL},
+    {"workers", 0, COUNT_MAX, "a whole number of 0 or more", true, false, NULL},
+    {"worker", 1, COUNT_MAX, "a whole number of 1 or more", true, false, NULL},
+    {"ps", 0, COUNT_MAX, "a whole number of 0 or more", true, false, NULL},
+    {"cpu_quota", 0.01, COUNT_MAX, "a number of 0.01 or more", false, false, NULL},
     {"nice", -20, 19, "a whole number from -20 to 19", true, false, NULL},
     {"memory", 1, EXACT_MAX, "a size like 512M or 2G", true, false, measure_size},
     {"frequency", 1, EXACT_MAX, "a frequency like 2.4GHz, or a number of kHz", true, false,
@@ -107,6 +109,15 @@ static bool value_fit(const struct rule *rule, struct value *value)
     return rule_allows(rule, value->number);
 }
 
+static bool value_is_number(const char *text)
+{
+    struct value value = value_guess(text, false);
+    bool number = value.kind == VALUE_INT || value.kind == VALUE_FLOAT;
+
+    value_release(&value);
+    return number;
+}
+
 /* Where the i-th value stands. */
 static const struct yaml_node *value_node(const struct yaml_node *node, size_t i)
 {
@@ -118,6 +129,22 @@ static const char *describe_value(struct reader *reader, const struct yaml_node 
 {
     const struct yaml_node *raw = yaml_find(node, "raw");
     return yaml_describe(raw ? raw : node, &reader->arena);
+}
+
+static int refuse_value(struct reader *reader, const struct rule *rule, const char *name,
+                        double number, const char *shown, const struct yaml_node *at)
+{
+    char most[DOUBLE_TEXT_SIZE];
+
+    if (at->kind == YAML_SCALAR && at->quoted && value_is_number(at->text))
+        return yaml_err(reader->err, at,
+                        "'system.%s' must be %s, not the text %s: leave out the "
+                        "quotes",
+                        name, rule->form, shown);
+    if (rule->max == COUNT_MAX && number > rule->max)
+        return yaml_err(reader->err, at, "'system.%s' may be at most %s, not %s", name,
+                        double_text(most, rule->max), shown);
+    return yaml_err(reader->err, at, "'system.%s' must be %s, not %s", name, rule->form, shown);
 }
 
 /* Two texts may be one size. */
@@ -138,8 +165,8 @@ static int fit_choices(struct reader *reader, const struct rule *rule, struct pa
         const struct yaml_node *at = value_node(node, i);
         int r = 0;
         if (!value_fit(rule, &param->choices[i]))
-            r = yaml_err(reader->err, at, "'system.%s' must be %s, not %s", param->name, rule->form,
-                         describe_value(reader, at));
+            r = refuse_value(reader, rule, param->name, param->choices[i].number,
+                             describe_value(reader, at), at);
         if (r == 0 && rule->measure)
             r = check_new(reader, param, i, node);
         if (r < 0)
@@ -160,15 +187,15 @@ static int fit_bounds(struct reader *reader, const struct rule *rule, const stru
                         param->name);
     for (size_t i = 0; i < 2; i++)
         if (!rule_allows(rule, bounds[i]))
-            return yaml_err(reader->err, yaml_find(node, i ? "max" : "min") ?: node,
-                            "'system.%s' must be %s, not %s", param->name, rule->form,
-                            double_text(text, bounds[i]));
+            return refuse_value(reader, rule, param->name, bounds[i], double_text(text, bounds[i]),
+                                yaml_find(node, i ? "max" : "min") ?: node);
     return 0;
 }
 
 static int fit_values(struct reader *reader, struct param *param, const struct yaml_node *node)
 {
     const struct rule *rule = rule_find(param->name);
+    char text[3][DOUBLE_TEXT_SIZE];
 
     if (param->n_choices > SYSTEM_VALUES_MAX)
         return yaml_err(reader->err, node, "system.%s: a list may hold at most %d values",
@@ -179,8 +206,11 @@ static int fit_values(struct reader *reader, struct param *param, const struct y
                                         : fit_bounds(reader, rule, param, node);
     if (r == 0 && param->type != PARAM_CHOICE && param_size(param) > SYSTEM_VALUES_MAX)
         return yaml_err(reader->err, node,
-                        "system.%s: a range may hold at most %d values; give it a step",
-                        param->name, SYSTEM_VALUES_MAX);
+                        "system.%s: from %s to %s are %s values; a range may hold at most %d: "
+                        "give it a smaller 'max' or a larger 'step'",
+                        param->name, double_text(text[0], param->min),
+                        double_text(text[1], param->max), double_text(text[2], param_size(param)),
+                        SYSTEM_VALUES_MAX);
     return r;
 }
 
@@ -188,8 +218,8 @@ static int fit_values(struct reader *reader, struct param *param, const struct y
 
 static int check_keys(struct reader *reader, const char *name, const struct yaml_node *map)
 {
-    static const char *const known[] = {"min",   "max",   "scale",  "type",  "step",
-                                        "start", "apply", "values", "range", "raw"};
+    static const char *const known[] = {"min",   "max",      "scale",  "type",  "step", "start",
+                                        "apply", "learning", "values", "range", "raw"};
 
     for (size_t i = 0; map->kind == YAML_MAP && i < map->n; i++) {
         const char *key = map->keys[i]->text;
@@ -221,6 +251,11 @@ static int make_whole(struct reader *reader, const char *name, const struct yaml
                         name);
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         const struct yaml_node *bound = yaml_find(map, keys[i]);
+        if (bound && bound->quoted && value_is_number(bound->text))
+            return yaml_err(reader->err, bound,
+                            "system.%s: '%s' must be a number, not the text %s: leave out the "
+                            "quotes",
+                            name, keys[i], yaml_describe(bound, &reader->arena));
         if (bound && !whole_number(bound, &x))
             return yaml_err(reader->err, bound,
                             "system.%s: a range has whole numbers, so '%s' cannot be %s; list "
@@ -313,6 +348,31 @@ static int read_apply(struct reader *reader, const char *name, struct system_set
     return 0;
 }
 
+static int read_learning(struct reader *reader, const char *name, struct system_setting *setting,
+                         const struct yaml_node *node)
+{
+    const struct yaml_node *learning = yaml_find(node, "learning");
+
+    setting->learning = system_changes_learning(name);
+    if (!learning || yaml_is_null(learning))
+        return 0;
+    struct value value =
+        value_guess(learning->kind == YAML_SCALAR ? learning->text : "", learning->quoted);
+    bool known = value.kind == VALUE_BOOL;
+    setting->learning = value.number != 0;
+    value_release(&value);
+    if (!known)
+        return yaml_err(reader->err, learning,
+                        "system.%s: 'learning' must be true or false, not %s", name,
+                        yaml_describe(learning, &reader->arena));
+    if (setting->learning && system_name_of(name) != SYSTEM_OTHER)
+        return yaml_err(reader->err, learning,
+                        "system.%s: it does not change learning; that goes with settings of the "
+                        "program's own",
+                        name);
+    return 0;
+}
+
 static int read_one(struct reader *reader, struct param *param, struct system_setting *setting,
                     const struct yaml_node *node)
 {
@@ -322,7 +382,9 @@ static int read_one(struct reader *reader, struct param *param, struct system_se
         r = read_values(reader, param, setting, node);
     if (r == 0)
         r = read_start(reader, param, setting, node);
-    return r < 0 ? r : read_apply(reader, param->name, setting, node);
+    if (r == 0)
+        r = read_apply(reader, param->name, setting, node);
+    return r < 0 ? r : read_learning(reader, param->name, setting, node);
 }
 
 /* ---- all of them ---- */

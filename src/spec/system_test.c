@@ -138,8 +138,7 @@ TEST(a_value_that_a_name_does_not_allow_is_refused_where_it_stands)
     BAD("{threads: [1, two]}",
         "23: 'system.threads' must be a whole number of 1 or more, not 'two'");
     BAD("{cpus: {min: 0, max: 4}}", "22: 'system.cpus' must be a whole number of 1 or more, not 0");
-    BAD("{cpus: {min: 1, max: 1e6}}",
-        "30: 'system.cpus' must be a whole number of 1 or more, not 1e+06");
+    BAD("{cpus: {min: 1, max: 1e6}}", "30: 'system.cpus' may be at most 100000, not 1e+06");
     BAD("{workers: -1}", "19: 'system.workers' must be a whole number of 0 or more, not '-1'");
     BAD("{workers: auto}", "19: 'system.workers' must be a whole number of 0 or more, not 'auto'");
     BAD("{cpu_quota: [0]}", "22: 'system.cpu_quota' must be a number of 0.01 or more, not '0'");
@@ -155,6 +154,21 @@ TEST(a_value_that_a_name_does_not_allow_is_refused_where_it_stands)
         "22: 'system.frequency' must be a frequency like 2.4GHz, or a number of kHz, not '2.4GB'");
     BAD("{frequency: [inf]}",
         "22: 'system.frequency' must be a frequency like 2.4GHz, or a number of kHz, not 'inf'");
+}
+
+TEST(what_changes_learning_is_said_or_known)
+{
+    autorelease(str) struct str text = STR_INIT;
+
+    GOOD("{worker: [1, 2], own: {values: [1, 2], learning: true}, threads: [1, 2]}");
+    assert_true(spec.settings[0].learning && spec.settings[1].learning);
+    assert_false(spec.settings[2].learning);
+    spec_json(&spec, &text);
+    assert_ok(parse(text.s), &err);
+    assert_true(spec.settings[0].learning && spec.settings[1].learning);
+    GOOD("{worker: {values: [1, 2], learning: false}}");
+    assert_false(spec.settings[0].learning);
+    clean();
 }
 
 TEST(a_form_that_makes_no_sense_is_refused)
@@ -188,6 +202,22 @@ TEST(a_form_that_makes_no_sense_is_refused)
         "40: system.threads: 'apply' must be live or restart, not 'livee', did you mean 'live'?");
     BAD("{threads: {values: [1], apply: [live]}}",
         "40: system.threads: 'apply' must be live or restart, not a list");
+    BAD("{threads: [\"1\", 2]}",
+        "20: 'system.threads' must be a whole number of 1 or more, not the "
+        "text '1': leave out the quotes");
+    BAD("{threads: {min: \"1\", max: 4}}",
+        "25: system.threads: 'min' must be a number, not the text '1': leave out the quotes");
+    BAD("{threads: 200000}", "19: 'system.threads' may be at most 100000, not '200000'");
+    BAD("{threads: {min: 1, max: 1000000}}",
+        "33: 'system.threads' may be at most 100000, not 1e+06");
+    BAD("{own: {min: 0, max: 5000}}",
+        "15: system.own: from 0 to 5000 are 5001 values; a range may hold at most 1000: give it a "
+        "smaller 'max' or a larger 'step'");
+    BAD("{own: {values: [1], learning: 7}}",
+        "39: system.own: 'learning' must be true or false, not '7'");
+    BAD("{threads: {values: [1], learning: true}}",
+        "43: system.threads: it does not change learning; that goes with settings of the program's "
+        "own");
     BAD("{interop: {values: [1], apply: live}}",
         "40: system.interop: it cannot be changed in a running program; 'apply' must be restart");
     BAD("{1x: 2}",

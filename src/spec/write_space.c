@@ -190,6 +190,8 @@ static void write_setting(const struct param *param, const struct system_setting
         write_at(param, setting->start, out);
     }
     json_put_text(out, "apply", setting->restart ? "restart" : "live");
+    if (setting->learning != system_changes_learning(param->name))
+        json_put_bool(out, "learning", setting->learning);
     json_end_object(out);
 }
 

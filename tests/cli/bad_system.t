@@ -74,5 +74,5 @@ $ hone ls
 no experiments yet in [..]
 # a range that nobody could time
 $ hone check base.yaml --set system.workers='{min: 0, max: 9999}'
-hone: [..]: system.workers: a range may hold at most 1000 values; give it a step
+hone: [..]: system.workers: from 0 to 9999 are 10000 values; a range may hold at most 1000: give it a smaller 'max' or a larger 'step'
 ? 2
