@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * line_write.h — a sample as a line that METRICS_FILE reads back: same metric, step, microsecond
+ * and bits of the value (a NaN is a NaN).
+ */
+#ifndef HONE_METRICS_LINE_WRITE_H
+#define HONE_METRICS_LINE_WRITE_H
+
+#include "base/str.h"
+#include "metrics/metrics.h"
+
+/* Append it with its newline. A name is cleaned: spaces, control characters, a backslash and a '#'
+ * in front become '_'. One that is empty, or longer than 255 bytes, is not written: false. */
+bool line_write(struct str *to, const struct sample *sample);
+
+#endif
