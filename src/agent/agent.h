@@ -55,6 +55,8 @@ struct agent_sample { /* a struct sample that owns nothing: names are interned b
     double value;
     int64_t step; /* counted by the agent where the program gave none */
     int64_t time_us;
+    uint64_t end; /* offset in that file behind the line that told it; rises with every line */
+    unsigned char file; /* where it was read: enum series_file */
 };
 struct ending {
     enum reason reason; /* NONE: exit 0; EXIT, SIGNAL, OOM, TIMEOUT, LOST, SPAWN; CANCELLED: ended

@@ -15,6 +15,7 @@ enum tail_source { TAIL_METRICS, TAIL_STDOUT, TAIL_STDERR, TAIL_SOURCES };
 
 struct tail_file {
     int64_t at;                    /* bytes consumed */
+    int64_t before;                /* … of what stood there before it was written anew */
     int64_t mtime_ns;              /* of the file at the last look into it */
     char last[32];                 /* the bytes before `at` */
     size_t n_last;                 /* how many of them are known; 0 behind a hole */

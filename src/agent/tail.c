@@ -16,6 +16,7 @@
 #include "agent/internal.h"
 
 #include "base/clock.h"
+#include "series/db.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -35,6 +36,8 @@ struct tail_metric {
 };
 
 static const char *const names[TAIL_SOURCES] = {"metrics", "stdout", "stderr"};
+static const enum series_file stored_as[TAIL_SOURCES] = {SERIES_METRICS, SERIES_STDOUT,
+                                                         SERIES_STDERR};
 
 void tail_init(struct tail *tail, const char *dir, const struct metrics_rules *rules)
 {
@@ -87,6 +90,8 @@ static void on_sample(const struct sample *sample, void *arg)
         .value = sample->value,
         .step = step,
         .time_us = sample->time_us ? sample->time_us : tail->now_us,
+        .file = (unsigned char)stored_as[file->source],
+        .end = (uint64_t)file->before + sample->end,
     };
     vec_push(&tail->samples, told);
 }
@@ -143,8 +148,10 @@ static int64_t read_chunk(struct tail_file *file, int fd, int64_t size)
 
     int64_t before = file->at, data = 0;
     size_t n = find_hole(fd, file, bytes, (size_t)got, &data);
-    if (n)
+    if (n) {
+        metrics_parser_at(parser_of(file), (uint64_t)file->at);
         metrics_parser_feed(parser_of(file), bytes, n, file->tail->now_us);
+    }
     file->at += (int64_t)n;
     file->n_last = MIN(n, sizeof(file->last));
     memcpy(file->last, bytes + n - file->n_last, file->n_last);
@@ -173,6 +180,7 @@ static void begin_again(struct tail_file *file)
 {
     if (file->parser)
         metrics_parser_finish(file->parser, file->tail->now_us);
+    file->before += file->at;
     file->at = 0;
     file->n_last = 0;
 }

@@ -313,6 +313,12 @@ void engine_committed(struct engine *engine, struct tick *tick)
     tick_free(tick);
 }
 
+const struct attempt *engine_attempt(const struct engine *engine, int64_t attempt)
+{
+    const struct live *live = map_find(&engine->live, (uint64_t)attempt);
+    return live ? &live->attempt : NULL;
+}
+
 void engine_on_event(struct engine *engine, const struct agent_event *event, struct now now)
 {
     struct live *live = map_find(&engine->live, (uint64_t)event->attempt);

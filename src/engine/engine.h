@@ -109,6 +109,8 @@ void engine_take_experiment(struct engine *engine);
 void engine_when_committed(struct engine *engine, void (*fn)(void *arg), void *arg);
 
 void engine_on_event(struct engine *engine, const struct agent_event *event, struct now now);
+/* The attempt that an event is about; NULL: it is none of ours any more. */
+const struct attempt *engine_attempt(const struct engine *engine, int64_t attempt);
 
 /* Decide, and cut a tick: NULL if nothing changed. Ticks are committed in order. */
 struct tick *engine_tick(struct engine *engine, struct now now);

@@ -187,7 +187,8 @@ static UNUSED void started(int64_t attempt)
 
 static UNUSED void report_metric(int64_t attempt, const char *metric, int64_t step, double value)
 {
-    struct agent_sample sample = {metric, value, step, now().wall_us};
+    struct agent_sample sample = {
+        .metric = metric, .value = value, .step = step, .time_us = now().wall_us};
     struct agent_event event = {.kind = EVENT_SAMPLES,
                                 .attempt = attempt,
                                 .samples = &sample,

@@ -324,8 +324,11 @@ static void come_up(struct world *world, struct process *process)
     check_processes(world);
     deliver(world, report(world, process, EVENT_STARTED, between(world, 100, 20000)));
     if (process->sdk && rng_chance(&world->rng, 0.5)) {
-        process->samples[process->n_samples++] = (struct agent_sample){
-            METRIC_GENERATION, 2, STEP_NONE, world->now_us + world->wall_offset_us};
+        process->samples[process->n_samples++] =
+            (struct agent_sample){.metric = METRIC_GENERATION,
+                                  .value = 2,
+                                  .step = STEP_NONE,
+                                  .time_us = world->now_us + world->wall_offset_us};
         report_samples(world, process, 0, between(world, 100, 20000));
     }
     process->step_at_us = world->now_us + between(world, 100000, 3000000);
@@ -356,8 +359,11 @@ static void step_process(struct world *world, struct process *process)
     if (turn_paused(process->turn))
         FAIL(world, "trial %lld steps while it is paused", (long long)process->trial);
     double value = happens(world, world->faults.diverges) ? NAN : rng_unit(&world->rng);
-    process->samples[process->n_samples++] = (struct agent_sample){
-        "loss", value, (int64_t)process->n_samples, world->now_us + world->wall_offset_us};
+    process->samples[process->n_samples++] =
+        (struct agent_sample){.metric = "loss",
+                              .value = value,
+                              .step = (int64_t)process->n_samples,
+                              .time_us = world->now_us + world->wall_offset_us};
     report_samples(world, process, process->n_samples - 1, between(world, 100, 20000));
     tell_use(world, process);
     process->step_at_us = world->now_us + between(world, 100000, 3000000);
@@ -377,7 +383,7 @@ static void finish_process(struct world *world, struct process *process)
     else {
         if (process->n_samples < 2)
             process->samples[process->n_samples++] =
-                (struct agent_sample){"loss", rng_unit(&world->rng), 1, 0};
+                (struct agent_sample){.metric = "loss", .value = rng_unit(&world->rng), .step = 1};
         end_process(world, process, REASON_NONE, 0, 0);
     }
     tell_end(world, process);
@@ -410,8 +416,11 @@ static void obey_control(struct world *world, struct process *process)
     if (!process->alive || !process->sdk || process->obeyed || turn_paused(process->turn))
         return;
     process->obeyed = true;
-    process->samples[process->n_samples++] = (struct agent_sample){
-        METRIC_GENERATION, 4, STEP_NONE, world->now_us + world->wall_offset_us};
+    process->samples[process->n_samples++] =
+        (struct agent_sample){.metric = METRIC_GENERATION,
+                              .value = 4,
+                              .step = STEP_NONE,
+                              .time_us = world->now_us + world->wall_offset_us};
     report_samples(world, process, process->n_samples - 1, between(world, 100, 20000));
 }
 
