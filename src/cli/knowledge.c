@@ -229,6 +229,17 @@ static void show_configurations(const struct show *show, struct workload *worklo
     table_release(&table);
 }
 
+static void show_failed(const struct show *show, const struct workload *workload)
+{
+    if (workload->failed.len)
+        show_head(show, "failed under, not tried again");
+    vec_foreach (failed, &workload->failed) {
+        autorelease(str) struct str words = STR_INIT;
+        str_add_flat(&words, *failed);
+        printf("%s\n", words.s);
+    }
+}
+
 static void show_profile(const struct show *show, const struct workload *workload)
 {
     struct table table = TABLE_INIT;
@@ -275,6 +286,7 @@ static int show_one(struct cmd_call *call, struct known_list *known, struct err 
     if (one->unread)
         return CMD_OK;
     show_configurations(&show, &one->workload);
+    show_failed(&show, &one->workload);
     show_profile(&show, &one->workload);
     return CMD_OK;
 }

@@ -347,8 +347,10 @@ bool tuned_to_blame(struct live *live, const struct ending *ending, struct now n
         (!tuned->trying && proven) || past->blames >= BLAMES_MAX)
         return false;
     past->blames++;
-    if (!proven)
+    if (!proven) {
         speed_infeasible(tuning->speed, tuned->now);
+        workloads_fail(live, tuned->now);
+    }
     autorelease(str) struct str bad = STR_INIT, good = STR_INIT;
     tuning_json(run, tuned->now, &bad);
     tuning_json(run, to, &good);

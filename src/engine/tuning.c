@@ -377,16 +377,19 @@ static const double *unknown_kind(const struct run *run, int64_t trial)
     return best;
 }
 
-/* Of those that were measured, here or before: to begin with another costs nothing. */
+/* Of those that were measured, here or before: to begin with another costs nothing. Of all, where
+ * the usual start is known to fail. */
 static const double *best_known(const struct run *run, int64_t trial)
 {
     const struct tuning *tuning = run->tuning;
     const double *best = tuning->start;
-    double best_mean = speed_feasible(tuning->speed, tuning->start) ? -BETTER : INFINITY;
+    bool may_start = speed_feasible(tuning->speed, tuning->start);
+    double best_mean = may_start ? -BETTER : INFINITY;
 
     for (size_t i = 0; i < tuning->n_list; i++) {
         const double *row = tuning->list + i * tuning->n;
-        if (!speed_feasible(tuning->speed, row) || !(tuning->measured[i] || tuning->told_of[i]))
+        if (!speed_feasible(tuning->speed, row) ||
+            (may_start && !tuning->measured[i] && !tuning->told_of[i]))
             continue;
         struct belief_ln belief = promise(run, trial, row);
         if (belief.mean < best_mean) {

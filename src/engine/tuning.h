@@ -110,6 +110,7 @@ struct tuning {
     struct workload workload;   /* what it is and teaches; identity NULL: it is not kept */
     VEC(struct workload) known; /* of this home, when it began */
     enum match_kind matched;
+    bool failed;         /* under a configuration, which is not in the store yet */
     struct width *width; /* `parallel: auto`; NULL: it is given */
     size_t width_now;
     int64_t width_us; /* mono: when it was last looked at */
@@ -201,6 +202,8 @@ void workloads_look(struct live *live, struct now now);
 void workloads_profile(struct live *live, const struct profile *profile);
 /* Does its first window fit what was known? If not, that counts little from now on. */
 void workloads_fit(struct live *live, const struct window_result *window, struct now now);
+/* It failed under this one: the next experiment does not try it. */
+void workloads_fail(struct live *live, const double *configuration);
 /* An attempt has ended: what it taught goes into the store. `whole`: its trial has, too. */
 void workloads_learn(struct live *live, const struct ending *ending, struct now now, bool whole);
 

@@ -195,6 +195,25 @@ TEST(a_program_that_reports_no_step_is_judged_by_its_cpu_time)
     tear_down();
 }
 
+TEST(what_it_failed_under_is_not_tried_by_the_next_experiment)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    struct program program = launch(1, by_threads, true);
+    for (int i = 0; i < 3000 && str_eq(system_of(1), "{\"threads\":2}"); i++)
+        train(&program, 0.01);
+    ended(1, REASON_OOM, -1);
+    engine_stop(t.engine, 1, STOP_NOW, now(), &t.err);
+    ended(2, REASON_CANCELLED, -1);
+    submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    assert_int_equal(count_events("it failed under {\\\"threads\\\":1} before"), 1);
+    struct program next = launch(3, by_threads, true);
+    train(&next, 20);
+    assert_string_equal(system_of(3), "{\"threads\":2}");
+    assert_int_equal(count_events("\"experiment\":2,\"trial\":\"2.1\",\"advice\""), 0);
+    tear_down();
+}
+
 TEST(what_was_learned_is_known_to_the_next_experiment_from_its_first_step)
 {
     set_up(4, 0);

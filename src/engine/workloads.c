@@ -128,17 +128,22 @@ static size_t take_prior(struct run *run, const struct workload *from, double ce
     return n;
 }
 
+static void say(struct run *run, const char *text, struct now now)
+{
+    autorelease(str) struct str json = STR_INIT;
+    struct json_out out = event_begin(&json, "tune_note", run, NULL);
+
+    json_put_text(&out, "text", text);
+    json_end_object(&out);
+    engine_event(run, 0, &json, now);
+}
+
 static void announce(struct run *run, const struct workload *from, enum match_kind kind, size_t n,
                      struct now now)
 {
-    autorelease(str) struct str json = STR_INIT, text = STR_INIT;
-    struct json_out out = event_begin(&json, "tune_note", run, NULL);
-
-    str_addf(&text, "%zu configurations are known from '%s' (by %s)", n, from->name,
-             match_name(kind));
-    json_put_text(&out, "text", text.s);
-    json_end_object(&out);
-    engine_event(run, 0, &json, now);
+    autofree(mem) char *text = xasprintf("%zu configurations are known from '%s' (by %s)", n,
+                                         from->name, match_name(kind));
+    say(run, text, now);
 }
 
 /* Look for one like it, by what is known of it so far. */
@@ -158,6 +163,41 @@ static void match(struct run *run, const struct workload *query, struct now now)
     announce(run, from, found.kind, n, now);
 }
 
+static const struct workload *known_before(const struct tuning *tuning)
+{
+    vec_foreach (workload, &tuning->known)
+        if (str_eq(workload->identity, tuning->workload.identity))
+            return workload;
+    return NULL;
+}
+
+/* What the same workload failed under is not tried, as long as something else is left. */
+static void avoid_failures(struct run *run, struct now now)
+{
+    struct tuning *tuning = run->tuning;
+    const struct workload *before = known_before(tuning);
+    autorelease(str) struct str names = STR_INIT;
+    size_t n = 0;
+
+    if (!before)
+        return;
+    vec_foreach (failed, &before->failed)
+        n += row_of(run, *failed) != NULL;
+    if (n == 0 || n >= tuning->n_list)
+        return;
+    vec_foreach (failed, &before->failed) {
+        const double *row = row_of(run, *failed);
+        if (!row)
+            continue;
+        speed_infeasible(tuning->speed, row);
+        str_addf(&names, "%s%s", names.len ? ", " : "", *failed);
+    }
+    autofree(mem) char *text =
+        xasprintf("it failed under %s before, which %s not tried; 'hone knowledge forget' forgets",
+                  names.s, n == 1 ? "is" : "are");
+    say(run, text, now);
+}
+
 void workloads_open(struct run *run, struct store *store, struct now now)
 {
     struct tuning *tuning = run->tuning;
@@ -170,6 +210,7 @@ void workloads_open(struct run *run, struct store *store, struct now now)
         return;
     if (store_workloads(store, keep_row, tuning, &err) < 0)
         log_warn("what earlier workloads taught is not used: %s", err_text(&err));
+    avoid_failures(run, now);
     match(run, &tuning->workload, now);
 }
 
@@ -216,14 +257,6 @@ void workloads_profile(struct live *live, const struct profile *profile)
         if (!counter_kind((enum counter)i)->echo)
             workload_count(&tuning->workload, profile->at[i].name, profile->at[i].value,
                            profile->at[i].scaled, i < COUNTER_TASK_CLOCK);
-}
-
-static const struct workload *known_before(const struct tuning *tuning)
-{
-    vec_foreach (workload, &tuning->known)
-        if (str_eq(workload->identity, tuning->workload.identity))
-            return workload;
-    return NULL;
 }
 
 /* What was known says how fast it is under what runs, too: a program or machine that has changed
@@ -289,6 +322,32 @@ static void put_clusters(struct run *run, const struct workload *mine)
     vec_release(&all);
 }
 
+void workloads_fail(struct live *live, const double *configuration)
+{
+    struct tuning *tuning = live->run->tuning;
+    autorelease(str) struct str json = STR_INIT;
+
+    if (!tuning->workload.identity)
+        return;
+    tuning_json(live->run, configuration, &json);
+    tuning->failed |= workload_fail(&tuning->workload, json.s);
+}
+
+/* What its windows said. */
+static void learn_windows(struct live *live, const struct ending *ending)
+{
+    struct tuning *tuning = live->run->tuning;
+    struct workload_response *response = &tuning->workload.response;
+
+    learn_effects(live, &tuning->workload);
+    if (ending->run_us > 0)
+        response->cpus = (double)ending->cpu_us / (double)ending->run_us;
+    if (ending->max_rss_bytes)
+        response->memory_bytes = (double)ending->max_rss_bytes;
+    response->seconds =
+        exp(speed_predict(tuning->speed, progress_key(live), tuning->start, tuning->load).mean);
+}
+
 void workloads_learn(struct live *live, const struct ending *ending, struct now now, bool whole)
 {
     struct run *run = live->run;
@@ -296,17 +355,13 @@ void workloads_learn(struct live *live, const struct ending *ending, struct now 
     struct workload all;
     autorelease(str) struct str json = STR_INIT;
 
-    if (!tuning || !tuning->workload.identity || !live->progress.n_windows)
+    if (!tuning || !tuning->workload.identity || !(live->progress.n_windows || tuning->failed))
         return;
+    tuning->failed = false;
     tuning->workload.runs += whole;
     tuning->workload.updated_us = now.wall_us;
-    learn_effects(live, &tuning->workload);
-    if (ending->run_us > 0)
-        tuning->workload.response.cpus = (double)ending->cpu_us / (double)ending->run_us;
-    if (ending->max_rss_bytes)
-        tuning->workload.response.memory_bytes = (double)ending->max_rss_bytes;
-    tuning->workload.response.seconds =
-        exp(speed_predict(tuning->speed, progress_key(live), tuning->start, tuning->load).mean);
+    if (live->progress.n_windows)
+        learn_windows(live, ending);
     const struct workload *before = known_before(tuning);
     workload_copy(before ? before : &tuning->workload, &all);
     if (before)

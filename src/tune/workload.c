@@ -38,6 +38,9 @@ static void release_lists(struct workload *workload)
     vec_foreach (configuration, &workload->configurations)
         free(configuration->json);
     vec_release(&workload->configurations);
+    vec_foreach (failed, &workload->failed)
+        free(*failed);
+    vec_release(&workload->failed);
     vec_foreach (counter, &workload->profile)
         free(counter->name);
     vec_release(&workload->profile);
@@ -73,6 +76,8 @@ void workload_copy(const struct workload *from, struct workload *ret)
         copy.json = xstrdup(configuration->json);
         vec_push(&ret->configurations, copy);
     }
+    vec_foreach (failed, &from->failed)
+        vec_push(&ret->failed, xstrdup(*failed));
     copy_profile(from, ret);
 }
 
@@ -211,6 +216,26 @@ bool workload_learn(struct workload *workload, const char *json, double ln_effec
     news.json = TAKE(canonical);
     vec_push(&workload->configurations, news);
     forget_least(workload);
+    return true;
+}
+
+bool workload_failed(const struct workload *workload, const char *json)
+{
+    vec_foreach (failed, &workload->failed)
+        if (str_eq(*failed, json))
+            return true;
+    return false;
+}
+
+bool workload_fail(struct workload *workload, const char *json)
+{
+    autofree(mem) char *canonical = NULL;
+
+    if (workload->failed.len >= WORKLOAD_CONFIGURATIONS ||
+        workload_canonical(json, &canonical, NULL) < 0)
+        return false;
+    if (!workload_failed(workload, canonical))
+        vec_push(&workload->failed, TAKE(canonical));
     return true;
 }
 
@@ -353,6 +378,19 @@ static double blend(double older, double newer)
     return older + NEWS * (newer - older);
 }
 
+/* What failed before and was measured since works by now. */
+static void add_failures(struct workload *older, const struct workload *newer)
+{
+    for (size_t i = older->failed.len; i-- > 0;) {
+        if (!find(newer, older->failed.at[i]))
+            continue;
+        free(older->failed.at[i]);
+        vec_remove(&older->failed, i);
+    }
+    vec_foreach (failed, &newer->failed)
+        workload_fail(older, *failed);
+}
+
 static void add_rest(struct workload *older, const struct workload *newer)
 {
     struct workload_response *response = &older->response;
@@ -383,6 +421,7 @@ void workload_merge(struct workload *into, const struct workload *from)
     workload_copy(into->updated_us <= from->updated_us ? from : into, &newer);
     fade(&older);
     add_effects(&older, &newer);
+    add_failures(&older, &newer);
     add_rest(&older, &newer);
     workload_release(&newer);
     workload_release(into);

@@ -53,6 +53,7 @@ struct workload {
     int64_t runs;       /* trials that taught it */
     int64_t cluster;    /* from 1; 0: none */
     VEC(struct workload_configuration) configurations;
+    VEC(char *) failed; /* configurations under which it failed, canonical */
     struct workload_response response;
     VEC(struct workload_counter) profile;
 };
@@ -87,6 +88,11 @@ void workload_identity_text(const struct workload_program *program, struct str *
  * replaces. False, and ignored, if it is no such object, or a number is NaN, infinite or absurd. */
 bool workload_learn(struct workload *workload, const char *json, double ln_effect, double deviation,
                     double windows, double load);
+/* The program failed or ran out of memory under this configuration; again: nothing. False, and
+ * ignored, if it is no configuration, or there are WORKLOAD_CONFIGURATIONS of them. */
+bool workload_fail(struct workload *workload, const char *json);
+/* `json` must be canonical. */
+bool workload_failed(const struct workload *workload, const char *json);
 /* One more counter; NaN in either number: missing. The same name again replaces. */
 void workload_count(struct workload *workload, const char *name, double value, double scaled,
                     bool hardware);
@@ -100,7 +106,8 @@ const struct workload_configuration *workload_worst(const struct workload *workl
 /* The same workload again: `from` becomes part of `into`. Effects are averaged by how sure they
  * are, on one level, and the older ones fade. Where the two have no configuration in common their
  * levels cannot be told apart, and the one that compares more is kept. The newer one's profile
- * and name are kept. What says the same as before changes nothing. */
+ * and name are kept. What failed is remembered until the newer one has measured it. What says the
+ * same as before changes nothing. */
 void workload_merge(struct workload *into, const struct workload *from);
 
 /* The configuration in canonical form (free it); -EINVAL with a sentence. */

@@ -7,6 +7,7 @@
  *    "runs":3,"cluster":1,
  *    "configurations":[{"configuration":{"threads":1},"ln_effect":-0.2,"deviation":0.03,
  *                       "windows":4,"load":0}],
+ *    "failed":[{"threads":64}],
  *    "response":{"seconds":0.01,"memory_bytes":null,"cpus":1.9},
  *    "profile":[{"name":"cycles","hardware":true,"value":2e9,"scaled":0.8},
  *               {"name":"branches","hardware":true,"value":null,"scaled":null}]}
@@ -17,6 +18,18 @@
 
 #include <errno.h>
 #include <math.h>
+
+/* Most have none. */
+static void put_failed(const struct workload *workload, struct json_out *out)
+{
+    if (workload->failed.len == 0)
+        return;
+    json_key(out, "failed");
+    json_begin_array(out);
+    vec_foreach (failed, &workload->failed)
+        json_raw(out, *failed);
+    json_end_array(out);
+}
 
 void workload_encode(const struct workload *workload, struct str *to)
 {
@@ -41,6 +54,7 @@ void workload_encode(const struct workload *workload, struct str *to)
         json_end_object(&out);
     }
     json_end_array(&out);
+    put_failed(workload, &out);
     json_key(&out, "response");
     json_begin_object(&out);
     json_put_known(&out, "seconds", workload->response.seconds);
@@ -151,6 +165,21 @@ static int read_configuration(const json_t *object, struct workload *to, struct 
     return 0;
 }
 
+static int read_failed(const json_t *object, struct workload *to, struct err *err)
+{
+    autorelease(str) struct str text = STR_INIT;
+    autofree(mem) char *canonical = NULL;
+    struct json_out out = JSON_OUT(&text);
+
+    if (!json_is_object(object))
+        return err_set(err, EINVAL, "it is no object");
+    json_value(&out, object);
+    int r = workload_canonical(text.s, &canonical, err);
+    if (r >= 0)
+        workload_fail(to, canonical);
+    return r;
+}
+
 static int read_counter(const json_t *object, struct workload *to, struct err *err)
 {
     const char *name;
@@ -216,6 +245,8 @@ int workload_decode(const char *json, size_t n, struct workload *ret, struct err
     if (r >= 0)
         r = read_list(object, "configurations", WORKLOAD_CONFIGURATIONS, read_configuration, ret,
                       err);
+    if (r >= 0)
+        r = read_list(object, "failed", WORKLOAD_CONFIGURATIONS, read_failed, ret, err);
     if (r >= 0)
         r = read_response(json_object_get(object, "response"), &ret->response, err);
     if (r >= 0)

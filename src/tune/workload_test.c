@@ -294,6 +294,35 @@ TEST(an_older_one_that_is_merged_later_does_not_count_as_the_news)
     assert_int_equal(a.runs, 2);
 }
 
+TEST(what_failed_is_remembered_until_it_was_measured)
+{
+    struct workload a, b, back;
+    struct err err = ERR_INIT;
+    autorelease(str) struct str text = STR_INIT;
+
+    workload_init(&a, identity_of('a'), "a", "m");
+    a.updated_us = 1;
+    assert_true(workload_fail(&a, "{\"threads\":8}"));
+    assert_true(workload_fail(&a, "{ \"threads\" : 8 }"));
+    assert_true(workload_fail(&a, "{\"threads\":9}"));
+    assert_false(workload_fail(&a, "no object"));
+    assert_int_equal(a.failed.len, 2);
+    workload_encode(&a, &text);
+    assert_ok(workload_decode(text.s, text.len, &back, &err), &err);
+    assert_int_equal(back.failed.len, 2);
+    workload_init(&b, identity_of('a'), "a", "m");
+    b.updated_us = 2;
+    assert_true(workload_learn(&b, "{\"threads\":9}", 0, 0.1, 2, 0));
+    workload_fail(&b, "{\"threads\":10}");
+    workload_merge(&back, &b);
+    assert_int_equal(back.failed.len, 2);
+    assert_true(workload_failed(&back, "{\"threads\":8}"));
+    assert_true(workload_failed(&back, "{\"threads\":10}"));
+    workload_release(&a);
+    workload_release(&b);
+    workload_release(&back);
+}
+
 TEST(the_same_knowledge_again_changes_nothing)
 {
     autorelease(workload) struct workload a = a_workload('a', 0, 0.2, 2), same;
