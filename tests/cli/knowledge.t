@@ -16,7 +16,7 @@ $ find . -name hone
 | {"identity":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","name":"mnist","machine":"EPYC, 2 cpus","updated":"2026-11-15T10:00:00Z","runs":3,"cluster":0,"configurations":[{"configuration":{"threads":2},"ln_effect":0.3,"deviation":0.05,"windows":4,"load":0},{"configuration":{"threads":1},"ln_effect":-0.2276,"deviation":0.04,"windows":6,"load":0.5}],"response":{"seconds":0.0123,"memory_bytes":512000000,"cpus":1.9},"profile":[{"name":"cycles","hardware":true,"value":2e9,"scaled":0.8},{"name":"cache-misses","hardware":true,"value":0.01,"scaled":0.3},{"name":"branches","hardware":true,"value":null,"scaled":null},{"name":"page-faults","hardware":false,"value":12,"scaled":0.1}]}
 |
 | {"identity":"bbbb456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef","name":"svm","machine":"EPYC, 2 cpus","updated":"2026-11-15T11:00:00Z","runs":1,"cluster":0,"configurations":[{"configuration":{"threads":4,"cpus":2},"ln_effect":0,"deviation":0.1,"windows":1,"load":0}],"profile":[{"name":"cycles","hardware":true,"value":2e9,"scaled":0.81},{"name":"cache-misses","hardware":true,"value":0.01,"scaled":0.31}]}
-| {"identity":"bbbbccccccccccccccccccccccccccccccccccccccccccccccccccccccccccCC","name":"bfs","machine":"EPYC, 2 cpus","updated":"2026-11-15T12:00:00Z","runs":1,"cluster":0,"configurations":[]}
+| {"identity":"bbbbccccccccccccccccccccccccccccccccccccccccccccccccccccccccccCC","name":"bfs","machine":"EPYC, 2 cpus","updated":"2026-11-15T12:00:00Z","runs":1,"cluster":0,"configurations":[],"failed":[{"threads":64}]}
 # a wrong line changes nothing
 $ hone knowledge import three.jsonl
 hone: three.jsonl:4: 'identity' is no SHA-256 of 64 hex digits
@@ -61,6 +61,9 @@ identity     bbbbcccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
 machine      EPYC, 2 cpus
 learned      [..], from 1 trial
 takes        not measured
+
+failed under, not tried again
+threads=64
 
 profile
 none was taken
