@@ -30,7 +30,7 @@ void perf_explain(const struct perf *perf, struct str *to);
 
 struct thread_wait {
     pid_t tid;
-    uint64_t wait_ns;
+    uint64_t wait_ns, switches; /* times that it was put on a processor */
 };
 struct waits {
     VEC(struct thread_wait) threads; /* sorted */
@@ -41,7 +41,7 @@ struct process_tree {
     unsigned long long root_start; /* 0: not looked at yet */
     VEC(pid_t) pids;               /* of the last look; root first */
     struct waits waits;            /* of the last look */
-    uint64_t wait_ns;              /* sum over all threads ever seen */
+    uint64_t wait_ns, switches;    /* sums over all threads ever seen */
 };
 void process_tree_release(struct process_tree *tree);
 /* Find the processes. -ESRCH if the root is not there. */

@@ -316,14 +316,16 @@ static int by_tid(const void *a, const void *b)
 }
 
 /* What it waited since the last look; all of it if it is new, or the number of one that ended. */
-static uint64_t waited(const struct process_tree *tree, const struct thread_wait *now)
+static void add_wait(struct process_tree *tree, const struct thread_wait *now)
 {
     const struct thread_wait *last =
         tree->waits.threads.len
             ? bsearch(now, tree->waits.threads.at, tree->waits.threads.len, sizeof(*now), by_tid)
             : NULL;
+    bool same = last && last->wait_ns <= now->wait_ns && last->switches <= now->switches;
 
-    return last && last->wait_ns <= now->wait_ns ? now->wait_ns - last->wait_ns : now->wait_ns;
+    tree->wait_ns += now->wait_ns - (same ? last->wait_ns : 0);
+    tree->switches += now->switches - (same ? last->switches : 0);
 }
 
 /* One thread's; false if the kernel does not tell, or it is gone. */
@@ -332,11 +334,12 @@ static bool read_wait(const struct process_tree *tree, pid_t pid, pid_t tid,
 {
     autofree(mem) char *file = xasprintf("task/%d/schedstat", (int)tid);
     autorelease(str) struct str text = STR_INIT;
-    unsigned long long wait_ns;
+    unsigned long long wait_ns, switches = 0;
 
-    if (read_of(tree, pid, file, &text) < 0 || sscanf(text.s, "%*u %llu", &wait_ns) != 1)
+    if (read_of(tree, pid, file, &text) < 0 ||
+        sscanf(text.s, "%*u %llu %llu", &wait_ns, &switches) < 1)
         return false;
-    *ret = (struct thread_wait){tid, wait_ns};
+    *ret = (struct thread_wait){tid, wait_ns, switches};
     return true;
 }
 
@@ -351,7 +354,7 @@ static void read_waits(struct process_tree *tree, double *ret)
             struct thread_wait now;
             if (!read_wait(tree, *pid, tids[i], &now))
                 continue;
-            tree->wait_ns += waited(tree, &now);
+            add_wait(tree, &now);
             vec_push(&waits.threads, now);
         }
     }

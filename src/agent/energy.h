@@ -126,6 +126,14 @@ const char *gpu_meter_id(const struct gpu_meter *meter, size_t i);
 /* Of one device since the opening; unknown if it can tell neither or was missed once. */
 struct energy gpu_meter_energy(const struct gpu_meter *meter, size_t i);
 
+/* What one device does at this moment, asked of it now. NaN: it does not tell. */
+struct gpu_state {
+    double busy_percent; /* of the time in which something ran on it */
+    double memory_bytes; /* used */
+    double watts, celsius;
+};
+void gpu_meter_state(const struct gpu_meter *meter, size_t i, struct gpu_state *ret);
+
 /* ---- the model ---- */
 
 /* joules = idle_watts · seconds · share + joules_per_cpu_s · CPU seconds. */

@@ -169,6 +169,11 @@ struct energy energy_meter_gpu(const struct energy_meter *meter, const char *id)
     return unknown;
 }
 
+const struct gpu_meter *energy_meter_gpus(const struct energy_meter *meter)
+{
+    return meter->gpu;
+}
+
 struct energy energy_meter_outlet(const struct energy_meter *meter)
 {
     return (struct energy){meter->outlet_j, true, false, "pdu"};

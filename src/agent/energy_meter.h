@@ -41,6 +41,8 @@ double energy_meter_interval_s(const struct energy_meter *meter);
 struct energy energy_meter_host(const struct energy_meter *meter);
 /* Unknown if there is no such device. */
 struct energy energy_meter_gpu(const struct energy_meter *meter, const char *id);
+/* The devices, for what else they tell; NULL if there is none. Lives as long as the meter. */
+const struct gpu_meter *energy_meter_gpus(const struct energy_meter *meter);
 /* From the first to the last reading of the power meter; unknown before the second. */
 struct energy energy_meter_outlet(const struct energy_meter *meter);
 /* CPU seconds of all processors since the opening, as of the last read; NaN if not told. */

@@ -15,8 +15,15 @@
 
 #define UUID_SIZE   96
 #define MAX_DEVICES 256
+#define CORE_SENSOR 0 /* NVML_TEMPERATURE_GPU */
 
 /* The part of nvml.h that is used here; 0 is success everywhere. */
+struct nvml_busy {
+    unsigned gpu, memory; /* percent of the time */
+};
+struct nvml_memory {
+    unsigned long long total, free, used; /* bytes */
+};
 struct nvml {
     void *library;
     int (*init)(void);
@@ -26,6 +33,9 @@ struct nvml {
     int (*uuid)(void *device, char *ret, unsigned size);                /* may be NULL */
     int (*energy_mj)(void *device, unsigned long long *ret_millijoule); /* may be NULL */
     int (*power_mw)(void *device, unsigned *ret_milliwatt);             /* may be NULL */
+    int (*busy)(void *device, struct nvml_busy *ret);                   /* may be NULL */
+    int (*memory)(void *device, struct nvml_memory *ret);               /* may be NULL */
+    int (*celsius)(void *device, int sensor, unsigned *ret);            /* may be NULL */
 };
 
 enum way { BY_COUNTER, BY_POWER, BY_NOTHING };
@@ -63,6 +73,9 @@ static int open_library(struct nvml *nvml, const char *path, struct err *err)
     *(void **)&nvml->uuid = dlsym(nvml->library, "nvmlDeviceGetUUID");
     *(void **)&nvml->energy_mj = dlsym(nvml->library, "nvmlDeviceGetTotalEnergyConsumption");
     *(void **)&nvml->power_mw = dlsym(nvml->library, "nvmlDeviceGetPowerUsage");
+    *(void **)&nvml->busy = dlsym(nvml->library, "nvmlDeviceGetUtilizationRates");
+    *(void **)&nvml->memory = dlsym(nvml->library, "nvmlDeviceGetMemoryInfo");
+    *(void **)&nvml->celsius = dlsym(nvml->library, "nvmlDeviceGetTemperature");
     if (nvml->init && nvml->shutdown && nvml->count && nvml->device && nvml->init() == 0)
         return 0;
     dlclose(nvml->library);
@@ -201,4 +214,22 @@ struct energy gpu_meter_energy(const struct gpu_meter *meter, size_t i)
     energy.joules =
         gpu->way == BY_COUNTER ? (double)(gpu->last_mj - gpu->first_mj) / 1e3 : gpu->joules;
     return energy;
+}
+
+void gpu_meter_state(const struct gpu_meter *meter, size_t i, struct gpu_state *ret)
+{
+    const struct nvml *nvml = &meter->nvml;
+    const struct gpu *gpu = &meter->gpus.at[i];
+    struct nvml_busy busy = {0};
+    struct nvml_memory memory = {0};
+    unsigned celsius = 0;
+
+    *ret = (struct gpu_state){NAN, NAN, NAN, NAN};
+    if (nvml->busy && nvml->busy(gpu->device, &busy) == 0)
+        ret->busy_percent = busy.gpu;
+    if (nvml->memory && nvml->memory(gpu->device, &memory) == 0)
+        ret->memory_bytes = (double)memory.used;
+    if (nvml->celsius && nvml->celsius(gpu->device, CORE_SENSOR, &celsius) == 0)
+        ret->celsius = celsius;
+    read_power(nvml, gpu, &ret->watts);
 }

@@ -2,7 +2,9 @@
 /*
  * fake_nvml.c — NVIDIA's management library for machines without a device, as a shared object that
  * HONE_NVML names. FAKE_NVML lists the devices by UUID: "GPU-a,GPU-b". A device called "-" has no
- * UUID, one called "!" is broken. Without it there are four.
+ * UUID, one called "!" is broken. Without it there are four. Device i is busy for 10·(i + 1)
+ * percent of the time, has used i + 1 GiB and 40 + i °C; the one without a UUID tells nothing of
+ * that.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,6 +19,9 @@ int nvmlShutdown(void);
 int nvmlDeviceGetCount_v2(unsigned *ret);
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **ret);
 int nvmlDeviceGetUUID(void *device, char *ret, unsigned size);
+int nvmlDeviceGetUtilizationRates(void *device, unsigned ret[2]);
+int nvmlDeviceGetMemoryInfo(void *device, unsigned long long ret_total_free_used[3]);
+int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *ret);
 
 static const char *devices(void)
 {
@@ -75,4 +80,37 @@ int nvmlDeviceGetUUID(void *device, char *ret, unsigned size)
     memcpy(ret, text, n);
     ret[n] = '\0';
     return SUCCESS;
+}
+
+/* From 1 on; 0: it does not tell. */
+static unsigned number_of(void *device)
+{
+    unsigned number = (unsigned)(uintptr_t)device;
+    size_t n;
+    const char *text = entry(number - 1, &n);
+
+    return text && *text != '-' ? number : 0;
+}
+
+int nvmlDeviceGetUtilizationRates(void *device, unsigned ret[2])
+{
+    ret[0] = 10 * number_of(device);
+    ret[1] = 1;
+    return ret[0] ? SUCCESS : UNSUPPORTED;
+}
+
+int nvmlDeviceGetMemoryInfo(void *device, unsigned long long ret_total_free_used[3])
+{
+    unsigned long long used = (unsigned long long)number_of(device) << 30;
+
+    ret_total_free_used[0] = 80ULL << 30;
+    ret_total_free_used[1] = (80ULL << 30) - used;
+    ret_total_free_used[2] = used;
+    return used ? SUCCESS : UNSUPPORTED;
+}
+
+int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *ret)
+{
+    *ret = 39 + number_of(device);
+    return sensor == 0 && *ret > 39 ? SUCCESS : UNSUPPORTED;
 }
