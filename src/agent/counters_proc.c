@@ -315,17 +315,21 @@ static int by_tid(const void *a, const void *b)
     return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* What it waited since the last look; all of it if it is new, or the number of one that ended. */
+/* Since the last look; all of it if it is new, or the number of one that ended. */
+static uint64_t growth(uint64_t before, uint64_t now)
+{
+    return before <= now ? now - before : now;
+}
+
 static void add_wait(struct process_tree *tree, const struct thread_wait *now)
 {
     const struct thread_wait *last =
         tree->waits.threads.len
             ? bsearch(now, tree->waits.threads.at, tree->waits.threads.len, sizeof(*now), by_tid)
             : NULL;
-    bool same = last && last->wait_ns <= now->wait_ns && last->switches <= now->switches;
 
-    tree->wait_ns += now->wait_ns - (same ? last->wait_ns : 0);
-    tree->switches += now->switches - (same ? last->switches : 0);
+    tree->wait_ns += growth(last ? last->wait_ns : 0, now->wait_ns);
+    tree->switches += growth(last ? last->switches : 0, now->switches);
 }
 
 /* One thread's; false if the kernel does not tell, or it is gone. */
