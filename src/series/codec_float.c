@@ -46,7 +46,8 @@ static size_t plan_float(const uint64_t *bits, size_t n, size_t limit, struct co
 {
     struct patches *patches = &ret->patches;
     unsigned zeros = common_zeros(bits, n);
-    if (zeros > 52)
+    /* Full mantissas are noise, and what is known already takes less than they could. */
+    if (zeros > 52 || (zeros < FLOAT32_ZEROS && limit < n * 4))
         return CODEC_CANNOT;
     uint64_t low = (UINT64_C(1) << zeros) - 1;
     size_t bad = 0;

@@ -29,10 +29,20 @@ static inline bool window_holds(struct window *window, uint64_t change)
     return false;
 }
 
+static size_t count_repeats(const uint64_t *bits, size_t n)
+{
+    size_t repeats = 0;
+    for (size_t i = 1; i < n; i++)
+        repeats += bits[i] == bits[i - 1];
+    return repeats;
+}
+
 static size_t plan_xor(const uint64_t *bits, size_t n, size_t limit, struct codec_plan *ret UNUSED)
 {
     struct window window = {0, 0};
     size_t size = 64;
+    if (count_repeats(bits, n) < n / 16) /* then the order of floats is always shorter */
+        return CODEC_CANNOT;
     for (size_t i = 1; i < n; i++) {
         uint64_t change = bits[i] ^ bits[i - 1];
         size++;

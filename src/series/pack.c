@@ -2,36 +2,60 @@
 /*
  * pack.c — frames of reference. Each run of up to 128 keys is written as
  *
- *     mode and width (1 byte) │ base (varint) │ slope (varint, PACK_LINE only) │ n × width bits
+ *     head (1 byte) │ base (varint) │ n × width bits, lowest first                 range
+ *     head (1 byte) │ base (varint) │ n × width bits │ quotients in unary          rice
+ *     63 │ width    │ base │ slope  │ n × width bits                               line
  *
- * A remainder is key − prediction − base, not negative and below 2^width. Widths of 57 to 63 are
- * written as 64: so a key is always found by one load of eight bytes and a shift.
+ * The head is mode (1 bit), rice (1 bit) and width (6 bits). In a range, a remainder is key −
+ * prediction − base, not negative and below 2^width. Noise with a bell's shape wastes a bit so, for
+ * the width must hold the farthest of 128: there rice is shorter, where it is the distance from the
+ * mean, zigzag, its low bits as they are and the quotient as so many zeros before a one (Rice
+ * 1979). Widths of 57 to 63 are written as 64: a key is always found by one load and a shift.
  */
 #include "series/pack.h"
 
 #include <assert.h>
 
 #define WIDTH_MAX  56
-#define WIDTH_FULL 57 /* in the byte: 64 bits */
+#define WIDTH_FULL 57 /* in the head: 64 bits */
+#define HEAD_LINE  63
+#define HEAD_DELTA 64
+#define HEAD_RICE  128
 #define LINE_MAX   (INT64_C(1) << 44)
+#define RICE_MAX   54 /* bits of a range whose sums have room */
 
-/* Smallest and largest remainder, signed. */
+/* Smallest and largest remainder, signed, and their sum, which may wrap. */
 struct span {
     int64_t min, max;
+    uint64_t sum;
 };
-#define SPAN_NONE ((struct span){INT64_MAX, INT64_MIN})
+#define SPAN_NONE ((struct span){INT64_MAX, INT64_MIN, 0})
 
 static inline void span_add(struct span *span, uint64_t signed_bits)
 {
     int64_t x = (int64_t)signed_bits;
     span->min = MIN(span->min, x);
     span->max = MAX(span->max, x);
+    span->sum += signed_bits;
 }
 
-static inline unsigned span_width(const struct span *span)
+static inline uint64_t low_mask(unsigned width)
+{
+    return width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
+}
+
+static size_t bits_size(size_t n, unsigned width)
+{
+    return (n * width + 7) / 8;
+}
+
+static struct pack_run range_run(enum pack_mode mode, const struct span *span, size_t n)
 {
     unsigned width = bit_width((uint64_t)span->max - (uint64_t)span->min);
-    return width > WIDTH_MAX ? 64 : width;
+    struct pack_run run = {.mode = mode, .base = (uint64_t)span->min};
+    run.width = width > WIDTH_MAX ? 64 : width;
+    run.bytes = 1 + varint_size(zigzag(run.base)) + bits_size(n, run.width);
+    return run;
 }
 
 static inline uint64_t line_at(uint64_t slope, size_t i)
@@ -39,13 +63,21 @@ static inline uint64_t line_at(uint64_t slope, size_t i)
     return (uint64_t)((int64_t)(slope * (i + 1)) >> 8);
 }
 
-static size_t run_bytes(const struct pack_run *run, size_t n)
+/* key − prediction − base, zigzag if rice. `moves` is all ones if the level follows the keys. */
+static void remainders(const uint64_t *keys, size_t n, uint64_t before, const struct pack_run *run,
+                       uint64_t *ret)
 {
-    return 1 + varint_size(zigzag(run->base)) +
-           (run->mode == PACK_LINE ? varint_size(zigzag(run->slope)) : 0) +
-           (n * run->width + 7) / 8;
+    uint64_t moves = run->mode == PACK_DELTA ? UINT64_MAX : 0, level = before;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t rest = keys[i] - level - run->base;
+        level += (keys[i] - level) & moves;
+        ret[i] = run->rice ? zigzag(rest) : rest;
+    }
+    for (size_t i = 0; run->mode == PACK_LINE && i < n; i++)
+        ret[i] -= line_at(run->slope, i);
 }
 
+/* ---- which way is shortest ---- */
 /* From the mean of the first half to that of the second. 0: no line, or too steep a one. */
 static uint64_t slope_of(const uint64_t *keys, size_t n, uint64_t before)
 {
@@ -64,16 +96,46 @@ static uint64_t slope_of(const uint64_t *keys, size_t n, uint64_t before)
 
 static void plan_line(const uint64_t *keys, size_t n, uint64_t before, struct pack_run *best)
 {
-    struct pack_run run = {.mode = PACK_LINE, .slope = slope_of(keys, n, before)};
+    uint64_t slope = slope_of(keys, n, before);
     struct span span = SPAN_NONE;
-    if (run.slope == 0)
+    if (slope == 0)
         return;
     for (size_t i = 0; i < n; i++)
-        span_add(&span, keys[i] - before - line_at(run.slope, i));
-    run.width = span_width(&span);
-    run.base = (uint64_t)span.min;
-    if (run_bytes(&run, n) < run_bytes(best, n))
+        span_add(&span, keys[i] - before - line_at(slope, i));
+    struct pack_run run = range_run(PACK_LINE, &span, n);
+    run.slope = slope;
+    run.bytes += 1 + varint_size(zigzag(slope));
+    if (run.bytes < best->bytes)
         *best = run;
+}
+
+/* `best` is a range; `sum` that of its remainders before the base was taken out. */
+static void plan_rice(const uint64_t *keys, size_t n, uint64_t before, uint64_t sum,
+                      struct pack_run *best)
+{
+    uint64_t rest[PACK_RUN], total = 0, quotients[3] = {0};
+    struct pack_run run = {.mode = best->mode, .rice = true};
+    if (best->width < 4 || best->width > RICE_MAX || n < 16)
+        return;
+    run.base = (uint64_t)((int64_t)(sum - n * best->base) / (int64_t)n) + best->base;
+    remainders(keys, n, before, &run, rest);
+    for (size_t i = 0; i < n; i++)
+        total += rest[i];
+    unsigned most = bit_width(total / n);
+    unsigned least = most > 2 ? most - 2 : 0; /* one of three is the best for a bell */
+    for (size_t i = 0; i < n; i++) {
+        uint64_t quotient = rest[i] >> least;
+        quotients[0] += quotient;
+        quotients[1] += quotient >> 1;
+        quotients[2] += quotient >> 2;
+    }
+    for (unsigned k = 0; k < 3; k++) {
+        run.width = least + k;
+        run.bytes = 1 + varint_size(zigzag(run.base)) + bits_size(n, run.width) +
+                    (size_t)(quotients[k] + n + 7) / 8;
+        if (run.bytes < best->bytes)
+            *best = run;
+    }
 }
 
 static struct pack_run plan_run(const uint64_t *keys, size_t n, uint64_t before, bool lines)
@@ -86,10 +148,14 @@ static struct pack_run plan_run(const uint64_t *keys, size_t n, uint64_t before,
         span_add(&delta, key - last);
         last = key;
     }
-    struct pack_run best = {PACK_LEVEL, span_width(&level), (uint64_t)level.min, 0};
-    struct pack_run run = {PACK_DELTA, span_width(&delta), (uint64_t)delta.min, 0};
-    if (run_bytes(&run, n) < run_bytes(&best, n))
+    struct pack_run best = range_run(PACK_LEVEL, &level, n);
+    struct pack_run run = range_run(PACK_DELTA, &delta, n);
+    uint64_t sum = level.sum;
+    if (run.bytes < best.bytes) {
         best = run;
+        sum = delta.sum;
+    }
+    plan_rice(keys, n, before, sum, &best);
     if (lines && best.width > 0)
         plan_line(keys, n, before, &best);
     return best;
@@ -101,25 +167,25 @@ void pack_plan(const uint64_t *keys, size_t n, bool lines, struct pack_plan *ret
     ret->bytes = 0;
     for (size_t at = 0; at < n; at += PACK_RUN) {
         struct pack_run *run = &ret->runs[at / PACK_RUN];
-        size_t count = MIN(n - at, (size_t)PACK_RUN);
-        *run = plan_run(keys + at, count, at ? keys[at - 1] : 0, lines);
-        ret->bytes += run_bytes(run, count);
+        *run = plan_run(keys + at, MIN(n - at, (size_t)PACK_RUN), at ? keys[at - 1] : 0, lines);
+        ret->bytes += run->bytes;
     }
 }
 
-/* ---- bits, the lowest first ---- */
+/* ---- there ---- */
 static unsigned char *put_bits(const uint64_t *rest, size_t n, unsigned width, unsigned char *to)
 {
-    uint64_t word = 0;
+    uint64_t mask = low_mask(width), word = 0;
     unsigned filled = 0;
     for (size_t i = 0; width && i < n; i++) {
-        word |= rest[i] << filled;
+        uint64_t low = rest[i] & mask;
+        word |= low << filled;
         filled += width;
         if (filled >= 64) {
             store_u64(to, word);
             to += 8;
             filled -= 64;
-            word = filled ? rest[i] >> (width - filled) : 0;
+            word = filled ? low >> (width - filled) : 0;
         }
     }
     for (unsigned left = (filled + 7) / 8; left > 0; left--, word >>= 8)
@@ -127,46 +193,29 @@ static unsigned char *put_bits(const uint64_t *rest, size_t n, unsigned width, u
     return to;
 }
 
-static void get_bits(const unsigned char *from, size_t n, unsigned width, uint64_t *ret)
+static unsigned char *put_quotients(const uint64_t *rest, size_t n, unsigned width,
+                                    unsigned char *to)
 {
-    uint64_t mask = width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
-    size_t bit = 0;
-    for (size_t i = 0; i < n; i++, bit += width)
-        ret[i] = load_u64(from + bit / 8) >> (bit & 7) & mask;
+    uint64_t word = 0, filled = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (filled += rest[i] >> width; filled >= 64; filled -= 64, word = 0, to += 8)
+            store_u64(to, word);
+        word |= UINT64_C(1) << filled++;
+    }
+    for (uint64_t left = (filled + 7) / 8; left > 0; left--, word >>= 8)
+        *to++ = (unsigned char)word;
+    return to;
 }
 
-static void remainders(const uint64_t *keys, size_t n, uint64_t before, const struct pack_run *run,
-                       uint64_t *ret)
+static unsigned char *put_head(const struct pack_run *run, unsigned char *to)
 {
-    uint64_t shift = before + run->base;
-    if (run->mode == PACK_LEVEL) {
-        for (size_t i = 0; i < n; i++)
-            ret[i] = keys[i] - shift;
-    } else if (run->mode == PACK_DELTA) {
-        ret[0] = keys[0] - shift;
-        for (size_t i = 1; i < n; i++)
-            ret[i] = keys[i] - keys[i - 1] - run->base;
-    } else {
-        for (size_t i = 0; i < n; i++)
-            ret[i] = keys[i] - shift - line_at(run->slope, i);
-    }
-}
-
-static void predictions(uint64_t *keys, size_t n, uint64_t before, const struct pack_run *run)
-{
-    uint64_t shift = before + run->base;
-    if (run->mode == PACK_LEVEL) {
-        for (size_t i = 0; i < n; i++)
-            keys[i] += shift;
-    } else if (run->mode == PACK_DELTA) {
-        for (size_t i = 0; i < n; i++) {
-            before += keys[i] + run->base;
-            keys[i] = before;
-        }
-    } else {
-        for (size_t i = 0; i < n; i++)
-            keys[i] += shift + line_at(run->slope, i);
-    }
+    unsigned width = run->width == 64 ? WIDTH_FULL : run->width;
+    unsigned flags = (run->mode == PACK_DELTA ? HEAD_DELTA : 0) | (run->rice ? HEAD_RICE : 0);
+    if (run->mode == PACK_LINE)
+        *to++ = HEAD_LINE;
+    *to++ = (unsigned char)(flags | width);
+    to = put_varint(to, zigzag(run->base));
+    return run->mode == PACK_LINE ? put_varint(to, zigzag(run->slope)) : to;
 }
 
 unsigned char *pack_put(const uint64_t *keys, size_t n, const struct pack_plan *plan,
@@ -176,26 +225,85 @@ unsigned char *pack_put(const uint64_t *keys, size_t n, const struct pack_plan *
     for (size_t at = 0; at < n; at += PACK_RUN) {
         const struct pack_run *run = &plan->runs[at / PACK_RUN];
         size_t count = MIN(n - at, (size_t)PACK_RUN);
-        unsigned width = run->width == 64 ? WIDTH_FULL : run->width;
-        *to++ = (unsigned char)((unsigned)run->mode << 6 | width);
-        to = put_varint(to, zigzag(run->base));
-        if (run->mode == PACK_LINE)
-            to = put_varint(to, zigzag(run->slope));
+        to = put_head(run, to);
         remainders(keys + at, count, at ? keys[at - 1] : 0, run, rest);
         to = put_bits(rest, count, run->width, to);
+        if (run->rice)
+            to = put_quotients(rest, count, run->width, to);
     }
     return to;
 }
 
-static bool get_run(struct bytes_in *in, struct pack_run *ret)
+/* ---- and back: in one loop, for charts read millions of them ---- */
+static inline uint64_t bits_at(const unsigned char *from, size_t bit, uint64_t mask)
 {
-    unsigned head;
-    uint64_t base, slope = 0;
-    if (!get_byte(in, &head) || head >> 6 >= PACK_MODES || (head & 63) > WIDTH_FULL ||
-        !get_varint(in, &base) || (head >> 6 == PACK_LINE && !get_varint(in, &slope)))
+    return load_u64(from + bit / 8) >> (bit & 7) & mask;
+}
+
+static bool get_range(struct bytes_in *in, size_t n, uint64_t before, const struct pack_run *run,
+                      uint64_t *ret)
+{
+    uint64_t moves = run->mode == PACK_DELTA ? UINT64_MAX : 0, mask = low_mask(run->width);
+    uint64_t level = before, base = run->base;
+    if (in_left(in) < bits_size(n, run->width))
         return false;
-    ret->mode = (enum pack_mode)(head >> 6);
-    ret->width = (head & 63) == WIDTH_FULL ? 64 : head & 63;
+    for (size_t i = 0, bit = 0; i < n; i++, bit += run->width) {
+        uint64_t rest = bits_at(in->at, bit, mask) + base;
+        ret[i] = level + rest;
+        level += rest & moves;
+    }
+    for (size_t i = 0; run->mode == PACK_LINE && i < n; i++)
+        ret[i] += line_at(run->slope, i);
+    in->at += bits_size(n, run->width);
+    return true;
+}
+
+static bool get_rice(struct bytes_in *in, size_t n, uint64_t before, const struct pack_run *run,
+                     uint64_t *ret)
+{
+    uint64_t moves = run->mode == PACK_DELTA ? UINT64_MAX : 0, mask = low_mask(run->width);
+    uint64_t level = before, base = run->base;
+    size_t low_size = bits_size(n, run->width);
+    if (in_left(in) < low_size)
+        return false;
+    const unsigned char *low = in->at, *unary = low + low_size;
+    size_t left = in_left(in) - low_size, start = 0, i = 0; /* start: behind the last one */
+    for (size_t at = 0; i < n; at += 8) {
+        if (at >= left)
+            return false;
+        uint64_t word = load_u64(unary + at);
+        for (; word && i < n; word &= word - 1, i++) {
+            size_t one = at * 8 + (unsigned)__builtin_ctzll(word);
+            uint64_t quotient = one - start;
+            uint64_t rest = bits_at(low, i * run->width, mask) | quotient << run->width;
+            rest = unzigzag(rest) + base;
+            ret[i] = level + rest;
+            level += rest & moves;
+            start = one + 1;
+        }
+    }
+    in->at = unary + (start + 7) / 8;
+    return (start + 7) / 8 <= left;
+}
+
+static bool get_head(struct bytes_in *in, struct pack_run *ret)
+{
+    unsigned head, line = 0;
+    uint64_t base, slope = 0;
+    if (!get_byte(in, &head))
+        return false;
+    if (head == HEAD_LINE) {
+        line = 1;
+        if (!get_byte(in, &head) || head > WIDTH_FULL)
+            return false;
+    }
+    unsigned width = head & 63;
+    if (width > (head & HEAD_RICE ? WIDTH_MAX : WIDTH_FULL) || !get_varint(in, &base) ||
+        (line && !get_varint(in, &slope)))
+        return false;
+    ret->mode = line ? PACK_LINE : head & HEAD_DELTA ? PACK_DELTA : PACK_LEVEL;
+    ret->rice = head & HEAD_RICE;
+    ret->width = width == WIDTH_FULL ? 64 : width;
     ret->base = unzigzag(base);
     ret->slope = unzigzag(slope);
     return true;
@@ -206,11 +314,10 @@ bool pack_get(struct bytes_in *in, size_t n, uint64_t *ret)
     struct pack_run run;
     for (size_t at = 0; at < n; at += PACK_RUN) {
         size_t count = MIN(n - at, (size_t)PACK_RUN);
-        if (!get_run(in, &run) || in_left(in) < (count * run.width + 7) / 8)
+        uint64_t before = at ? ret[at - 1] : 0;
+        if (!get_head(in, &run) ||
+            !(run.rice ? get_rice : get_range)(in, count, before, &run, ret + at))
             return false;
-        get_bits(in->at, count, run.width, ret + at);
-        in->at += (count * run.width + 7) / 8;
-        predictions(ret + at, count, at ? ret[at - 1] : 0, &run);
     }
     return true;
 }

@@ -16,16 +16,17 @@ enum pack_mode {                 /* what a number is predicted by; stored */
                  PACK_LEVEL = 0, /* the last number of the run before */
                  PACK_DELTA = 1, /* the number before */
                  PACK_LINE = 2,  /* the last number of the run before and a slope */
-                 PACK_MODES
 };
 
 struct pack_plan {
     size_t bytes;
     struct pack_run {
         enum pack_mode mode;
-        unsigned width; /* bits: 0 … 56 or 64 */
-        uint64_t base;  /* smallest remainder, signed */
+        bool rice;      /* remainders by Golomb and Rice: quotients in unary */
+        unsigned width; /* bits of a remainder: 0 … 56 or 64; rice: of its low part, 0 … 56 */
+        uint64_t base;  /* smallest remainder, signed; rice: the mean one */
         uint64_t slope; /* per number, signed, 1/256 */
+        size_t bytes;
     } runs[PACK_RUNS];
 };
 
