@@ -16,10 +16,8 @@
 
 #include <math.h>
 
-#define DOUBT      0.1 /* deviation of what was, of what is */
-#define UNFIT      0.3 /* ln of the ratio of speeds at which what was known does not fit */
-#define MAP_US     (60 * US_PER_S)
-#define LOAD_DOUBT 0.15 /* deviation of an effect for each core of load between then and now */
+#define UNFIT  0.3 /* ln of the ratio of speeds at which what was known does not fit */
+#define MAP_US (60 * US_PER_S)
 
 /* ---- who it is ---- */
 
@@ -117,10 +115,8 @@ static size_t take_prior(struct run *run, const struct workload *from, double ce
         const struct workload_configuration *known = &from->configurations.at[i];
         const double *row = row_of(run, known->json);
         double deviation;
-        if (!row || !workload_prior(from, i, certainty, &deviation))
-            continue;
-        double doubt = hypot(LOAD_DOUBT * (known->load - load_expected(run)), DOUBT);
-        if (!speed_prior(run->tuning->speed, row, known->ln_effect, hypot(deviation, doubt)))
+        if (!row || !workload_prior_here(from, i, certainty, load_expected(run), &deviation) ||
+            !speed_prior(run->tuning->speed, row, known->ln_effect, deviation))
             continue;
         run->tuning->told_of[tuning_find(run->tuning, row)] = true;
         n++;

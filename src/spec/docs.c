@@ -130,6 +130,12 @@ static const char tail[] =
     "- `apply`: `live` changes it in the running program, `restart` starts the program again from "
     "its checkpoint. Default: live for those that Hone puts in place (not `interop`), restart for "
     "what is passed to the program.\n"
+    "- `learning: true`: it changes what a step teaches, not only how long it takes (asynchronous "
+    "workers). Then Hone compares configurations by how fast the objective falls, not by steps. "
+    "Default: true for `ps` and `worker`, false for all others.\n"
+    "- `learning: true`: it changes what a step teaches, not only how long it takes (asynchronous "
+    "workers). Then Hone compares configurations by how fast the objective falls, not by steps. "
+    "Default: true for `ps` and `worker`, false for all others.\n"
     "- `auto`: from 1 to the machine's cpus. Values of `cpus` beyond these, and of `threads` "
     "beyond "
     "four times as many, are left out; where none is left the spec is refused.\n"
@@ -181,6 +187,16 @@ static const char tail[] =
     "```yaml\n"
     "metrics: {only: true, patterns: {loss: 'loss ([0-9.]+)'}}  # nothing else is recognised\n"
     "```\n"
+    "```yaml\n"
+    "metrics: {tensorboard: logs/}                            # event files under that folder\n"
+    "```\n"
+    "\n"
+    "`tensorboard`: the scalars of TensorBoard's event files (TensorFlow, torch, tensorboardX) are "
+    "read as they grow, from the folder (relative to where the trial runs) and all folders in it; "
+    "of `train/events…` the tag `loss` is the metric `train/loss`. Files from before the trial "
+    "began are an old run's, and are not read. Where several trials write to one folder at a time, "
+    "the process id in a file's name tells whose it is; tensorboardX puts none there: say "
+    "`workdir: trial`.\n"
     "\n"
     "## Units\n"
     "\n"
@@ -252,7 +268,7 @@ static void add_later(struct str *to)
                 gap = ", ";
             }
     }
-    str_add(to, ", `metrics.tensorboard`.\n");
+    str_add(to, ".\n");
 }
 
 void spec_docs(struct str *to)

@@ -432,6 +432,12 @@ void workload_merge(struct workload *into, const struct workload *from)
 /* ---- as a prior ---- */
 
 #define DOUBT 0.3 /* deviation that a match of certainty 1/2 adds */
+/* … and the least of another workload, which may order what is tried, but never rule it out: beyond
+ * two deviations nothing is tried any more. */
+#define HINT       0.8
+#define HINT_SHARE 0.6  /* of the distance from the best */
+#define AGE_DOUBT  0.1  /* deviation of what was, of what is */
+#define LOAD_DOUBT 0.15 /* deviation of an effect for each core of load between then and now */
 
 bool workload_prior(const struct workload *workload, size_t i, double certainty,
                     double *ret_deviation)
@@ -439,10 +445,24 @@ bool workload_prior(const struct workload *workload, size_t i, double certainty,
     if (i >= workload->configurations.len || !(certainty > 0))
         return false;
     double sure = fmin(certainty, 1);
-    double doubt = DOUBT * (1 - sure) / sure;
+    double apart = workload->configurations.at[i].ln_effect - workload_best(workload)->ln_effect;
+    double hint = fmax(HINT, HINT_SHARE * apart);
+    double doubt = sure < 1 ? fmax(DOUBT * (1 - sure) / sure, hint) : 0;
     double deviation = hypot(workload->configurations.at[i].deviation, doubt);
     if (!(deviation < UNSURE))
         return false;
     *ret_deviation = deviation;
     return true;
+}
+
+bool workload_prior_here(const struct workload *workload, size_t i, double certainty, double load,
+                         double *ret_deviation)
+{
+    double deviation;
+
+    if (!workload_prior(workload, i, certainty, &deviation))
+        return false;
+    double doubt = hypot(LOAD_DOUBT * (workload->configurations.at[i].load - load), AGE_DOUBT);
+    *ret_deviation = hypot(deviation, doubt);
+    return isfinite(*ret_deviation);
 }

@@ -140,9 +140,12 @@ struct workload_match {
 void workload_match(const struct workload *all, size_t n, const struct workload *query,
                     struct workload_match *ret);
 
-/* The deviation with which configuration `i` of a match of this certainty enters speed_prior().
- * False if it has nothing to say. */
+/* The deviation with which configuration `i` of a match of this certainty is known. False if it has
+ * nothing to say. */
 bool workload_prior(const struct workload *workload, size_t i, double certainty,
                     double *ret_deviation);
+/* The same for speed_prior() where others take `load` cores: what was is never quite what is. */
+bool workload_prior_here(const struct workload *workload, size_t i, double certainty, double load,
+                         double *ret_deviation);
 
 #endif

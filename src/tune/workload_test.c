@@ -522,8 +522,10 @@ TEST(the_less_certain_a_match_the_less_it_says)
     assert_true(workload_prior(&workload, 0, 0.6, &response));
     assert_true(workload_prior(&workload, 0, 0.15, &profile));
     NEAR(identity, 0.05);
-    assert_true(response > 0.15 && response < 0.3);
+    assert_true(response > 0.7 && response < 1);
     assert_true(profile > 1.5);
+    assert_true(workload_prior(&workload, 2, 0.8, &none) && none > 1.1); /* too far to be closed */
+    none = -1;
     assert_false(workload_prior(&workload, 0, 0, &none));
     assert_false(workload_prior(&workload, 0, NAN, &none));
     assert_false(workload_prior(&workload, 0, 1e-9, &none));

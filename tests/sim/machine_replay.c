@@ -4,6 +4,7 @@
  */
 #include "tests/sim/machine_replay.h"
 
+#include "base/json.h"
 #include "base/rng.h"
 #include "tune/decide.h"
 #include "tune/window.h"
@@ -14,6 +15,8 @@
 #include <math.h>
 
 #define SEGMENT_S 1.0
+#define KNOWN     0.03 /* deviation of an effect that a few windows told */
+#define WINDOWS   8
 
 /* ---- reading ---- */
 
@@ -214,6 +217,8 @@ struct replay {
     struct decide *decide;
     size_t c; /* in force */
     double now_s, cost_s;
+    const struct replay_knowledge *known; /* NULL: nothing */
+    bool taken;                           /* … or found not to answer alike */
 };
 
 static struct chunk play(struct player *p, size_t c)
@@ -293,6 +298,91 @@ static void change_to(struct replay *r, const struct decision *decision, double 
     window_change(&r->window, r->now_s);
 }
 
+/* ---- knowledge ---- */
+
+static double load_of(const struct set *set)
+{
+    return str_eq(set->scene, "alone") ? 0 : 1;
+}
+
+static char *configuration_json(const struct set *set, size_t c)
+{
+    autorelease(str) struct str text = STR_INIT;
+    struct json_out out = JSON_OUT(&text);
+    char *canonical = NULL;
+
+    json_begin_object(&out);
+    for (size_t j = 0; j < set->knobs; j++)
+        json_put_double(&out, set->names[j], set->configurations.at[c].values[j]);
+    json_end_object(&out);
+    if (workload_canonical(text.s, &canonical, NULL) < 0)
+        abort(); /* names and numbers */
+    return canonical;
+}
+
+static void name_workload(const struct set *set, struct workload *ret)
+{
+    char identity[WORKLOAD_IDENTITY + 1];
+    autofree(mem) char *text = xasprintf("%s %s", set->scene, set->workload);
+    uint64_t hash = hash_bytes(text, strlen(text), 0);
+
+    for (size_t i = 0; i < WORKLOAD_IDENTITY; i += 16)
+        snprintf(identity + i, 17, "%016llx", (unsigned long long)hash);
+    workload_init(ret, identity, set->workload, "the same");
+}
+
+void set_workload(const struct set *set, struct workload *ret)
+{
+    name_workload(set, ret);
+    for (size_t c = 0; c < set->configurations.len; c++) {
+        autofree(mem) char *json = configuration_json(set, c);
+        workload_learn(ret, json, log(set_mean(set, c)), KNOWN, WINDOWS, load_of(set));
+    }
+}
+
+static void take_prior(struct replay *r, double certainty)
+{
+    const struct set *set = r->player.set;
+    const struct workload *from = r->known->from;
+    double deviation;
+
+    r->taken = true;
+    for (size_t c = 0; c < set->configurations.len; c++) {
+        autofree(mem) char *json = configuration_json(set, c);
+        const struct workload_configuration *known = workload_find(from, json);
+        size_t i = known ? (size_t)(known - from->configurations.at) : SIZE_MAX;
+        if (known && workload_prior_here(from, i, certainty, load_of(set), &deviation))
+            speed_prior(r->speed, set->configurations.at[c].values, known->ln_effect, deviation);
+    }
+}
+
+/* Two configurations are measured: does what is known answer alike? */
+static void look_for_alike(struct replay *r)
+{
+    const struct set *set = r->player.set;
+    const double *first = set->configurations.at[0].values;
+    struct workload mine;
+    struct workload_match match;
+
+    name_workload(set, &mine);
+    for (size_t c = 0; c < set->configurations.len; c++) {
+        const double *values = set->configurations.at[c].values;
+        size_t windows = speed_windows(r->speed, 1, values, 0);
+        struct belief_ln effect = speed_compare(r->speed, 1, values, first, 0);
+        autofree(mem) char *json = configuration_json(set, c);
+        if (windows)
+            workload_learn(&mine, json, effect.mean, fmax(effect.deviation, 0.01), (double)windows,
+                           load_of(set));
+    }
+    if (mine.configurations.len >= 2) {
+        workload_match(r->known->from, 1, &mine, &match);
+        r->taken = true;
+        if (match.kind != MATCH_NONE)
+            take_prior(r, match.certainty);
+    }
+    workload_release(&mine);
+}
+
 /* A window ended. */
 static void decide_next(struct replay *r, double left, double change_s)
 {
@@ -306,6 +396,8 @@ static void decide_next(struct replay *r, double left, double change_s)
     struct decision decision;
 
     decide_on_window(r->decide, &input, &decision);
+    if (r->known && !r->taken)
+        look_for_alike(r);
     if (decision.kind != CHANGE_NONE)
         change_to(r, &decision, change_s);
 }
@@ -313,12 +405,20 @@ static void decide_next(struct replay *r, double left, double change_s)
 double replay_job(const struct set *set, size_t configuration, double steps, double change_s,
                   uint64_t seed)
 {
+    return replay_job_known(set, configuration, steps, change_s, seed, NULL);
+}
+
+double replay_job_known(const struct set *set, size_t configuration, double steps, double change_s,
+                        uint64_t seed, const struct replay_knowledge *known)
+{
     struct choices choices;
-    struct replay r = {.player = {.set = set}, .c = configuration};
+    struct replay r = {.player = {.set = set}, .c = configuration, .known = known};
 
     choices_init(&choices, set);
     r.speed = speed_new(choices.knobs, set->knobs);
     r.decide = decide_new(r.speed, choices.rows, set->configurations.len, NULL);
+    if (known && known->certainty > 0)
+        take_prior(&r, known->certainty);
     rng_init(&r.player.rng, seed, 1);
     decide_begin(r.decide, 1, &choices.rows[configuration * set->knobs]);
     window_init(&r.window, NULL);

@@ -11,6 +11,7 @@
 #define HONE_SIM_MACHINE_REPLAY_H
 
 #include "base/err.h"
+#include "tune/workload.h"
 
 #define TRACE_KNOBS  4
 #define TRACE_VALUES 16
@@ -49,5 +50,18 @@ double set_mean(const struct set *set, size_t configuration);
  * with change_s. Call linalg_open() before. */
 double replay_job(const struct set *set, size_t configuration, double steps, double change_s,
                   uint64_t seed);
+
+/* What the set teaches, as knowledge: effects with the deviation of a few windows. `ret` is
+ * released by the caller. */
+void set_workload(const struct set *set, struct workload *ret);
+/* The same job with what another workload taught. `certainty` above 0: believed so much from the
+ * first window on, as by its profile. 0: looked at when two configurations are measured, and taken
+ * if it answers alike, as the engine does. */
+struct replay_knowledge {
+    const struct workload *from;
+    double certainty;
+};
+double replay_job_known(const struct set *set, size_t configuration, double steps, double change_s,
+                        uint64_t seed, const struct replay_knowledge *known);
 
 #endif

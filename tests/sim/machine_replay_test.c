@@ -69,6 +69,37 @@ TEST(a_good_start_loses_little_and_a_poor_one_is_left)
     str_release(&text);
 }
 
+TEST(what_another_workload_taught_wrongly_is_measured_again)
+{
+    struct str text = STR_INIT;
+    struct traces traces = {0};
+    struct err err = ERR_INIT;
+    struct workload wrong;
+    double loss = 0, alike = 0;
+
+    assert_ok(linalg_open(&err), &err);
+    str_add(&text, "scene,workload,configuration,run,step,seconds\n");
+    add_trace(&text, "threads=1", 0.010);
+    add_trace(&text, "threads=2", 0.005);
+    assert_ok(load_text(&traces, text.s, &err), &err);
+    const struct set *set = traces.sets.at;
+    set_workload(set, &wrong);
+    assert_int_equal(wrong.configurations.len, 2);
+    wrong.configurations.at[0].ln_effect -= 2; /* one thread were better by far */
+    wrong.identity[0] = wrong.identity[0] == 'a' ? 'b' : 'a';
+    struct replay_knowledge profile = {&wrong, 0.8}, response = {&wrong, 0};
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        double without = replay_job(set, 0, 10000, 0.1, seed);
+        loss += replay_job_known(set, 0, 10000, 0.1, seed, &profile) / without / 10;
+        alike += replay_job_known(set, 0, 10000, 0.1, seed, &response) / without / 10;
+    }
+    assert_true(loss < 1.1);
+    assert_true(fabs(alike - 1) < 1e-9); /* it does not answer alike */
+    workload_release(&wrong);
+    traces_release(&traces);
+    str_release(&text);
+}
+
 static void check_refused(const char *text, const char *sentence)
 {
     struct traces traces = {0};
