@@ -39,6 +39,7 @@ struct agent_command {
     const struct lever_values *levers; /* SYSTEM: what is moved from outside; NULL: nothing */
     bool tuned;                        /* START, ADOPT: tell EVENT_USE about once a second */
     double cpus; /* START, ADOPT: granted to it; its part of the idle machine's energy */
+    int64_t figures_us; /* START, ADOPT: tell EVENT_FIGURES so often; 0: never */
 };
 
 enum agent_event_kind {
@@ -49,6 +50,7 @@ enum agent_event_kind {
     EVENT_RESUMED, /* it runs again */
     EVENT_SYSTEM,  /* a configuration is in place, or could not be put there */
     EVENT_USE,     /* what it used of the machine since the last one */
+    EVENT_FIGURES, /* how it is doing, or (attempt 0) the machine: samples without steps */
 };
 struct agent_sample { /* a struct sample that owns nothing: names are interned by the agent */
     const char *metric;
@@ -84,14 +86,14 @@ struct attempt_use {
 struct profile; /* counters.h */
 struct agent_event {
     enum agent_event_kind kind;
-    int64_t attempt;
+    int64_t attempt;     /* FIGURES: 0 is the machine, told while an attempt runs */
     int64_t time_us;     /* wall */
     pid_t pid;           /* STARTED */
     int64_t turn;        /* STARTED, PAUSED, RESUMED: the newest that has happened; odd: paused */
     int64_t paused_us;   /* with turn: in pauses that were over when it happened */
     int64_t turn_us;     /* with turn > 0: wall, when it happened */
     uint64_t used_bytes; /* PAUSED: memory that it holds; 0: unknown */
-    const struct agent_sample *samples; /* SAMPLES: borrowed for the call */
+    const struct agent_sample *samples; /* SAMPLES, FIGURES: borrowed for the call */
     size_t n_samples;
     int64_t first_sample; /* SAMPLES: how many samples of this attempt came before these (since the
                              agent began to read its files): the engine drops what it has seen */

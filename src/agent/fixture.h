@@ -23,7 +23,7 @@
 
 /* What one attempt has told so far. */
 struct seen {
-    int started, ended, paused, resumed, answered, used, profiled;
+    int started, ended, paused, resumed, answered, used, profiled, figured;
     struct agent_event turn; /* the newest of STARTED, PAUSED, RESUMED */
     pid_t pid;
     VEC(struct agent_sample) samples;
@@ -34,6 +34,8 @@ struct seen {
     char *text;
     struct attempt_use use; /* the newest */
     struct profile profile;
+    size_t n_figures; /* of the newest */
+    double figure;    /* the newest that is called as w.figure */
 };
 
 #define ATTEMPTS 300
@@ -45,9 +47,11 @@ static struct world {
     struct agent *agent;
     struct seen seen[ATTEMPTS];
     bool in_command;
-    bool tuned;        /* START, ADOPT */
-    double cpus;       /* START, ADOPT */
-    const char *extra; /* one more variable of the programs' environment */
+    bool tuned;         /* START, ADOPT */
+    double cpus;        /* START, ADOPT */
+    int64_t figures_us; /* START, ADOPT */
+    const char *figure; /* of interest; NULL: none */
+    const char *extra;  /* one more variable of the programs' environment */
 } w;
 
 static inline UNUSED void on_event(const struct agent_event *event, void *arg)
@@ -86,6 +90,12 @@ static inline UNUSED void on_event(const struct agent_event *event, void *arg)
         seen->profiled += event->profile != NULL;
         if (event->profile)
             seen->profile = *event->profile;
+    } else if (event->kind == EVENT_FIGURES) {
+        seen->figured++;
+        seen->n_figures = event->n_samples;
+        for (size_t i = 0; i < event->n_samples; i++)
+            if (w.figure && str_eq(event->samples[i].metric, w.figure))
+                seen->figure = event->samples[i].value;
     } else {
         assert_int_equal(event->kind, EVENT_ENDED);
         seen->ended++;
@@ -169,6 +179,7 @@ static inline UNUSED void send_command(enum agent_command_kind kind, int64_t att
         .grace_us = US_PER_S / 5,
         .tuned = w.tuned,
         .cpus = w.cpus,
+        .figures_us = w.figures_us,
     };
     w.in_command = true;
     agent_command(w.agent, &command);

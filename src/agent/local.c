@@ -16,6 +16,8 @@
  * A keeper does what is asked of it in its own time. So a pause is told when its turn stands in the
  * state file, which a second timer looks at while one is awaited.
  *
+ * A third one looks at the machine and the attempts, for their figures (figures_tell.c).
+ *
  * Invariants: a watch is in `watches` and in `by_id`, from its command until its ENDED event, and
  * only process() in watch.c takes it out. The timer is active exactly while n_running > 0, the idle
  * handle while `due` has members; they, and sweeps, are what keeps the loop alive.
@@ -153,10 +155,12 @@ static void local_free(struct agent *agent)
     vec_release(&local->watches);
     vec_release(&local->due);
     map_release(&local->by_id);
+    figures_free(local->figures);
     power_close(local);
     uv_close((uv_handle_t *)&local->poll, on_closed);
     uv_close((uv_handle_t *)&local->timer, on_closed);
     uv_close((uv_handle_t *)&local->turns, on_closed);
+    uv_close((uv_handle_t *)&local->figures_timer, on_closed);
     uv_close((uv_handle_t *)&local->idle, on_closed);
 }
 
@@ -180,9 +184,11 @@ static void open_handles(struct local *local)
 {
     uv_timer_init(local->loop, &local->timer);
     uv_timer_init(local->loop, &local->turns);
+    uv_timer_init(local->loop, &local->figures_timer);
     uv_idle_init(local->loop, &local->idle);
     local->poll.data = local->timer.data = local->turns.data = local->idle.data = local;
-    local->n_open = 4;
+    local->figures_timer.data = local;
+    local->n_open = 5;
     uv_poll_start(&local->poll, UV_READABLE, on_keepers);
     uv_unref((uv_handle_t *)&local->poll);
 }

@@ -2,13 +2,15 @@
 /*
  * local.h — the local agent and what it watches, for its files: local.c takes commands, watch.c
  * tells events, keepers.c waits for keepers and ends what lost ones left, system.c moves levers,
- * use.c and profile.c look at tuned attempts, power.c accounts for energy.
+ * use.c and profile.c look at tuned attempts, power.c accounts for energy, figures_tell.c tells
+ * figures.
  */
 #ifndef HONE_AGENT_LOCAL_H
 #define HONE_AGENT_LOCAL_H
 
 #include "agent/counters_parts.h"
 #include "agent/energy_meter.h"
+#include "agent/figures.h"
 #include "agent/internal.h"
 #include "agent/pdu.h"
 
@@ -32,11 +34,12 @@ struct local {
     uv_loop_t *loop;
     struct exec *exec;
     int epoll_fd;
-    uv_poll_t poll;   /* of epoll_fd */
-    uv_timer_t timer; /* reads the files of what runs */
-    uv_timer_t turns; /* looks whether turns that were asked for have happened */
-    uv_idle_t idle;   /* works off `due` */
-    int n_open;       /* handles not closed yet */
+    uv_poll_t poll;           /* of epoll_fd */
+    uv_timer_t timer;         /* reads the files of what runs */
+    uv_timer_t turns;         /* looks whether turns that were asked for have happened */
+    uv_idle_t idle;           /* works off `due` */
+    uv_timer_t figures_timer; /* looks at the machine and at what runs on it */
+    int n_open;               /* handles not closed yet */
     struct map by_id;
     VEC(struct watch *) watches;
     VEC(struct watch *) due;
@@ -53,6 +56,7 @@ struct local {
     int64_t meter_us;          /* when it was looked at */
     int64_t outlet_us;         /* of the power meter's newest reading; 0: none */
     struct pdu *pdu;           /* NULL: there is no power meter */
+    struct figures *figures;   /* NULL: nobody wanted any yet */
 };
 
 enum phase {
@@ -147,6 +151,8 @@ struct watch {
     struct use use;
     struct profiling profiling;
     struct power_mark power;
+    int64_t figures_us; /* between two looks; 0: its figures are not told */
+    struct attempt_figures figures;
 };
 
 /* watch.c */
@@ -210,5 +216,8 @@ struct energy power_of(struct watch *watch, const struct ending *ending);
 /* Somebody runs, or nobody does: ask the power meter, or leave it alone. */
 void power_run(struct local *local, bool run);
 void power_release(struct watch *watch);
+
+/* figures_tell.c: somebody began to run, or ended: the timer runs as it is wanted. */
+void figures_run(struct local *local);
 
 #endif

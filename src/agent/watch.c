@@ -80,6 +80,7 @@ struct watch *watch_add(struct local *local, const struct agent_command *command
     };
     watch->cpus = command->cpus;
     watch->tuned = command->tuned;
+    watch->figures_us = command->figures_us;
     watch->wanted.text = (struct str)STR_INIT;
     tail_init(&watch->tail, watch->dir, command->rules);
     watch->index = local->watches.len;
@@ -97,6 +98,7 @@ void watch_free(struct watch *watch)
     use_release(watch);
     system_release(watch);
     power_release(watch);
+    attempt_figures_release(&watch->figures);
     tail_release(&watch->tail);
     err_release(&watch->failure);
     free(watch->dir);
@@ -312,4 +314,5 @@ void watch_count(struct local *local, int change)
     else if (before && local->n_running == 0)
         uv_timer_stop(&local->timer);
     power_run(local, local->n_running > 0);
+    figures_run(local);
 }

@@ -345,6 +345,8 @@ void engine_on_event(struct engine *engine, const struct agent_event *event, str
         if (event->profile)
             workloads_profile(live, event->profile);
         break;
+    case EVENT_FIGURES: /* kept as series by the runtime; nothing is decided by them */
+        break;
     }
 }
 
