@@ -9,6 +9,8 @@
 #include "base/fs.h"
 #include "model/trial.h"
 
+#include <ctype.h>
+#include <fnmatch.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -442,6 +444,59 @@ TEST(an_attempt_is_its_whole_tree)
     assert_null(attempt_look(&figures, sys, 5 * SECOND, 9));
     attempt_figures_release(&figures);
     end();
+}
+
+/* ---- the table in docs/ ---- */
+
+/* "| `system/disk.NAME.busy` | …": what it stands for as a pattern of the shell; false: no such
+ * row. Words in capitals are any text. */
+static bool row_pattern(const char *line, struct str *to)
+{
+    size_t n = str_starts(line, "| `system/") ? strcspn(line + 3, "`") : 0;
+
+    str_cut(to, 0);
+    for (const char *p = line + 3; p < line + 3 + n; p++) {
+        bool any = isupper((unsigned char)*p);
+        if (!any || to->len == 0 || to->s[to->len - 1] != '*')
+            str_add_char(to, any ? '*' : *p);
+    }
+    return n > 0;
+}
+
+static bool documented(const char *docs, const char *name)
+{
+    autofree(mem) char *copy = xstrdup(docs);
+    autorelease(str) struct str pattern = STR_INIT;
+
+    for (char *rest = copy, *line; (line = strsep(&rest, "\n"));)
+        if (row_pattern(line, &pattern) && fnmatch(pattern.s, name, 0) == 0)
+            return true;
+    return false;
+}
+
+static void check_documented(const char *docs, const struct figure_list *list)
+{
+    for (size_t i = 0; i < list->samples.len; i++)
+        if (!documented(docs, list->samples.at[i].metric))
+            fail_msg("docs/system.md has no row for %s", list->samples.at[i].metric);
+}
+
+TEST(every_figure_of_this_machine_has_a_row_in_the_docs)
+{
+    autorelease(str) struct str docs = STR_INIT;
+    struct figures_options options = {0};
+    autofree(figures) struct figures *figures = figures_new(&options);
+    struct attempt_figures attempt;
+
+    assert_int_equal(fs_read("docs/system.md", 1 << 20, &docs, NULL), 0);
+    assert_true(documented(docs.s, "system/disk.sda.busy"));
+    assert_false(documented(docs.s, "system/disk.sda.busier"));
+    attempt_figures_init(&attempt, "/proc", getpid());
+    for (int64_t now = 1; now <= 2; now++) {
+        check_documented(docs.s, figures_look(figures, now * SECOND, 7));
+        check_documented(docs.s, attempt_look(&attempt, "/sys", now * SECOND, 7));
+    }
+    attempt_figures_release(&attempt);
 }
 
 /* ---- what it costs ---- */
