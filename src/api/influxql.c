@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * influxql.c — statements are answered one after the other; answers are tables, and tables become
+ * JSON or CSV as InfluxDB writes them.
+ *
+ * NaN and infinities are kept by Hone, but JSON has no word for them and InfluxDB's clients expect
+ * none: they are null here.
+ */
+#include "api/influxql_internal.h"
+#include "base/clock.h"
+#include "base/json.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+
+/* ---- series ---- */
+
+const char *series_tag(const struct influxql_series *series, const char *key)
+{
+    for (size_t i = 0; i < series->n_tags; i++)
+        if (str_eq(series->tags[i].key, key))
+            return series->tags[i].value;
+    return "";
+}
+
+struct metric_parts metric_split(const char *metric)
+{
+    struct metric_parts parts = {xstrdup(metric), "value"};
+    char *dot = strrchr(parts.measurement, '.');
+
+    if (dot && dot > parts.measurement && dot[1]) {
+        *dot = '\0';
+        parts.field = dot + 1;
+    }
+    return parts;
+}
+
+/* ---- tables ---- */
+
+void result_release(struct result *result)
+{
+    vec_foreach (table, &result->tables)
+        vec_release(&table->cells);
+    vec_release(&result->tables);
+    free(result->error);
+    arena_release(&result->arena);
+}
+
+struct table *result_table(struct result *result, const char *name, const char *const *columns,
+                           size_t n_columns)
+{
+    struct table table = {.name = name, .n_columns = n_columns};
+
+    table.columns = arena_memdup(&result->arena, columns, n_columns * sizeof(*columns));
+    vec_push(&result->tables, table);
+    return vec_last(&result->tables);
+}
+
+void table_text(struct table *table, const char *text)
+{
+    vec_push(&table->cells, ((struct cell){.kind = CELL_TEXT, .text = text}));
+}
+
+/* ---- cells ---- */
+
+static int64_t epoch_ns(const char *epoch)
+{
+    static const struct {
+        const char *text;
+        int64_t ns;
+    } units[] = {{"ns", 1},         {"n", 1},           {"u", 1000},
+                 {"us", 1000},      {"\xc2\xb5", 1000}, {"ms", 1000000},
+                 {"s", 1000000000}, {"m", 60000000000}, {"h", 3600000000000}};
+
+    for (size_t i = 0; epoch && i < ARRAY_LEN(units); i++)
+        if (str_eq(units[i].text, epoch))
+            return units[i].ns;
+    return epoch && *epoch ? 1 : 0;
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+/* 2015-01-29T21:55:43.702900257Z, without zeros at the end. */
+static void add_rfc3339(struct str *to, int64_t ns)
+{
+    int64_t s = floor_div(ns, 1000000000), rest = ns - s * 1000000000;
+    size_t begin = to->len;
+    char digits[16];
+
+    str_add_time(to, s * 1000000);
+    str_cut(to, begin + strlen("2015-01-29T21:55:43"));
+    if (rest) {
+        int n = snprintf(digits, sizeof(digits), ".%09d", (int)rest);
+        while (digits[n - 1] == '0')
+            n--;
+        str_add_n(to, digits, (size_t)n);
+    }
+    str_add_char(to, 'Z');
+}
+
+static void add_time(struct str *to, int64_t ns, int64_t unit)
+{
+    if (unit)
+        str_addf(to, "%lld", (long long)floor_div(ns, unit));
+    else
+        add_rfc3339(to, ns);
+}
+
+static void json_cell(struct json_out *out, const struct cell *cell, int64_t unit)
+{
+    autorelease(str) struct str text = STR_INIT;
+
+    if (cell->kind == CELL_TIME) {
+        add_time(&text, cell->time_ns, unit);
+        if (unit)
+            json_raw(out, text.s);
+        else
+            json_text(out, text.s);
+    } else if (cell->kind == CELL_TEXT) {
+        json_text(out, cell->text);
+    } else if (cell->kind == CELL_BOOL) {
+        json_bool(out, cell->number != 0);
+    } else if (cell->kind == CELL_NUMBER && isfinite(cell->number)) {
+        json_double(out, cell->number);
+    } else {
+        json_null_out(out);
+    }
+}
+
+/* ---- JSON ---- */
+
+static void json_table(struct json_out *out, const struct table *table, int64_t unit)
+{
+    assert(table->n_columns > 0);
+    json_begin_object(out);
+    if (table->name)
+        json_put_text(out, "name", table->name);
+    if (table->n_tags) {
+        json_key(out, "tags");
+        json_begin_object(out);
+        for (size_t i = 0; i < table->n_tags; i++)
+            json_put_text(out, table->tags[i].key, table->tags[i].value);
+        json_end_object(out);
+    }
+    json_key(out, "columns");
+    json_begin_array(out);
+    for (size_t i = 0; i < table->n_columns; i++)
+        json_text(out, table->columns[i]);
+    json_end_array(out);
+    if (table->cells.len)
+        json_key(out, "values");
+    if (table->cells.len)
+        json_begin_array(out);
+    for (size_t i = 0; i < table->cells.len; i++) {
+        if (i % table->n_columns == 0)
+            json_begin_array(out);
+        json_cell(out, &table->cells.at[i], unit);
+        if ((i + 1) % table->n_columns == 0)
+            json_end_array(out);
+    }
+    if (table->cells.len)
+        json_end_array(out);
+    json_end_object(out);
+}
+
+static void json_result(struct json_out *out, const struct result *result, size_t statement,
+                        int64_t unit)
+{
+    json_begin_object(out);
+    json_put_int(out, "statement_id", (int64_t)statement);
+    if (result->error)
+        json_put_text(out, "error", result->error);
+    if (result->tables.len) {
+        json_key(out, "series");
+        json_begin_array(out);
+        vec_foreach (table, &result->tables)
+            json_table(out, table, unit);
+        json_end_array(out);
+    }
+    json_end_object(out);
+}
+
+/* ---- CSV ---- */
+
+static void csv_text(struct str *to, const char *text)
+{
+    if (!strpbrk(text, ",\"\n\r")) {
+        str_add(to, text);
+        return;
+    }
+    str_add_char(to, '"');
+    for (; *text; text++) {
+        if (*text == '"')
+            str_add_char(to, '"');
+        str_add_char(to, *text);
+    }
+    str_add_char(to, '"');
+}
+
+static void csv_cell(struct str *to, const struct cell *cell, int64_t unit)
+{
+    if (cell->kind == CELL_TIME)
+        add_time(to, cell->time_ns, unit ? unit : 1);
+    else if (cell->kind == CELL_TEXT)
+        csv_text(to, cell->text);
+    else if (cell->kind == CELL_BOOL)
+        str_add(to, cell->number != 0 ? "true" : "false");
+    else if (cell->kind == CELL_NUMBER)
+        str_add_double(to, cell->number);
+}
+
+static void csv_table(struct str *to, const struct table *table, int64_t unit)
+{
+    autorelease(str) struct str tags = STR_INIT;
+
+    assert(table->n_columns > 0);
+    for (size_t i = 0; i < table->n_tags; i++)
+        str_addf(&tags, "%s%s=%s", i ? "," : "", table->tags[i].key, table->tags[i].value);
+    str_add(to, "name,tags");
+    for (size_t i = 0; i < table->n_columns; i++) {
+        str_add_char(to, ',');
+        csv_text(to, table->columns[i]);
+    }
+    str_add_char(to, '\n');
+    for (size_t i = 0; i < table->cells.len; i++) {
+        if (i % table->n_columns == 0) {
+            csv_text(to, table->name ? table->name : "");
+            str_add_char(to, ',');
+            csv_text(to, tags.s);
+        }
+        str_add_char(to, ',');
+        csv_cell(to, &table->cells.at[i], unit);
+        if ((i + 1) % table->n_columns == 0)
+            str_add_char(to, '\n');
+    }
+}
+
+static void csv_result(struct str *to, const struct result *result, int64_t unit)
+{
+    bool begun = to->len > 0;
+
+    if (result->error) {
+        str_add(to, begun ? "\nerror\n" : "error\n");
+        csv_text(to, result->error);
+        str_add_char(to, '\n');
+    }
+    vec_foreach (table, &result->tables) {
+        if (to->len)
+            str_add_char(to, '\n');
+        csv_table(to, table, unit);
+    }
+}
+
+/* ---- running ---- */
+
+static int change(const struct statement *statement, const struct influxql_source *source,
+                  struct err *err)
+{
+    if (statement->kind == STATEMENT_CREATE)
+        return source->create(source->arg, statement->db, err);
+    return source->drop(source->arg, statement->db, err);
+}
+
+static int run_statement(const struct influxql *query, const struct statement *statement,
+                         const struct influxql_source *source, const char *db,
+                         struct result *result, struct err *err)
+{
+    if (statement->kind == STATEMENT_CREATE || statement->kind == STATEMENT_DROP)
+        return change(statement, source, err);
+    if (statement->db)
+        db = statement->db;
+    if (statement->kind != STATEMENT_DATABASES && (!db || !*db))
+        return err_set(err, EINVAL, "database name required");
+    if (statement->kind == STATEMENT_SELECT)
+        return run_select(query, statement, source, db, result, err);
+    return run_show(statement, source, db, result, err);
+}
+
+void influxql_run(const struct influxql *query, const struct influxql_source *source,
+                  const struct influxql_options *options, struct str *to)
+{
+    struct json_out out = JSON_OUT(to);
+    int64_t unit = epoch_ns(options->epoch);
+    bool json = options->format == INFLUXQL_JSON;
+
+    if (json) {
+        json_begin_object(&out);
+        json_key(&out, "results");
+        json_begin_array(&out);
+    }
+    for (size_t i = 0; i < query->statements.len; i++) {
+        struct result result = {.arena = ARENA_INIT};
+        autorelease(err) struct err err = ERR_INIT;
+        if (run_statement(query, &query->statements.at[i], source, options->db, &result, &err) < 0)
+            result.error = xstrdup(err_text(&err));
+        if (json)
+            json_result(&out, &result, i, unit);
+        else
+            csv_result(to, &result, unit);
+        result_release(&result);
+    }
+    if (json) {
+        json_end_array(&out);
+        json_end_object(&out);
+        str_add_char(to, '\n');
+    }
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * influxql_parse.c — a query's text becomes its tree, by recursive descent with one token in hand.
+ * What does not fit is told in InfluxDB's words.
+ */
+#include "api/influxql_parser.h"
+
+#include <errno.h>
+#include <strings.h>
+
+#define TEXT_MAX (1 << 20)
+
+const char *const function_names[] = {
+    [FUNCTION_NONE] = "",         [FUNCTION_MEAN] = "mean",
+    [FUNCTION_MAX] = "max",       [FUNCTION_MIN] = "min",
+    [FUNCTION_SUM] = "sum",       [FUNCTION_COUNT] = "count",
+    [FUNCTION_LAST] = "last",     [FUNCTION_FIRST] = "first",
+    [FUNCTION_SPREAD] = "spread", [FUNCTION_STDDEV] = "stddev",
+    [FUNCTION_MEDIAN] = "median", [FUNCTION_PERCENTILE] = "percentile",
+};
+
+/* ---- FROM ---- */
+
+/* m, "rp"."m", db.rp.m, db..m: policies are one and the same here. */
+static int parse_measurement(struct parser *p)
+{
+    struct match match = {.op = MATCH_IS};
+    const char *parts[3] = {NULL, NULL, NULL};
+    size_t n = 0;
+
+    if (p->token.kind == TOKEN_REGEX) {
+        int r = compile(p, &match, MATCH_LIKE);
+        if (r == 0)
+            vec_push(&p->statement->from, match);
+        return r;
+    }
+    for (;;) {
+        int r = n == 1 && at_mark(p, ".") ? 0 : want_name(p, &parts[n]);
+        if (r < 0)
+            return r;
+        n++;
+        if (n == 3 || !at_mark(p, "."))
+            break;
+        next_regex(p);
+        if (p->token.kind == TOKEN_REGEX)
+            return parse_measurement(p);
+    }
+    if (n == 3)
+        p->statement->db = parts[0];
+    match.text = parts[n - 1];
+    vec_push(&p->statement->from, match);
+    return 0;
+}
+
+static int parse_from(struct parser *p)
+{
+    int r;
+
+    do {
+        next_regex(p); /* FROM or the comma is in hand */
+        r = parse_measurement(p);
+    } while (r == 0 && at_mark(p, ","));
+    return r;
+}
+
+/* ---- limits and order ---- */
+
+static int parse_count(struct parser *p, const char *word, int64_t *ret)
+{
+    if (!eat_word(p, word))
+        return 0;
+    if (p->token.kind != TOKEN_INTEGER)
+        return expected(p, "integer");
+    *ret = p->token.integer;
+    next(p);
+    return 0;
+}
+
+static int parse_tail(struct parser *p)
+{
+    struct statement *s = p->statement;
+    int r = 0;
+
+    if (eat_word(p, "ORDER")) {
+        const char *by = NULL;
+        r = want_word(p, "BY");
+        if (r == 0)
+            r = want_name(p, &by);
+        if (r == 0 && strcasecmp(by, "time") != 0)
+            return err_set(p->err, EINVAL,
+                           "error parsing query: only ORDER BY time supported at this time");
+        s->descending = r == 0 && eat_word(p, "DESC");
+        if (r == 0 && !s->descending)
+            eat_word(p, "ASC");
+    }
+    r = r < 0 ? r : parse_count(p, "LIMIT", &s->limit);
+    r = r < 0 ? r : parse_count(p, "OFFSET", &s->offset);
+    r = r < 0 ? r : parse_count(p, "SLIMIT", &s->slimit);
+    return r < 0 ? r : parse_count(p, "SOFFSET", &s->soffset);
+}
+
+/* ---- SELECT ---- */
+
+static int parse_call(struct parser *p, const char *name, struct selected *ret)
+{
+    int r = 0;
+
+    for (size_t i = 1; i < FUNCTION_PERCENTILE + 1; i++)
+        if (strcasecmp(function_names[i], name) == 0)
+            ret->function = (enum function)i;
+    if (ret->function == FUNCTION_NONE)
+        return err_set(p->err, EINVAL, "error parsing query: undefined function %.100s()", name);
+    next(p);
+    if (!eat_mark(p, "*"))
+        r = want_name(p, &ret->field);
+    if (r == 0 && ret->function == FUNCTION_PERCENTILE) {
+        r = want_mark(p, ",");
+        if (r == 0 && p->token.kind != TOKEN_INTEGER && p->token.kind != TOKEN_NUMBER)
+            return expected(p, "number");
+        ret->percent = p->token.number;
+        if (r == 0)
+            next(p);
+    }
+    return r < 0 ? r : want_mark(p, ")");
+}
+
+static int parse_selected(struct parser *p)
+{
+    struct selected one = {.function = FUNCTION_NONE};
+    bool bare = p->token.kind == TOKEN_WORD;
+    int r = 0;
+
+    if (!eat_mark(p, "*")) {
+        r = want_name(p, &one.field);
+        if (r == 0 && bare && at_mark(p, "(")) {
+            const char *name = TAKE(one.field);
+            r = parse_call(p, name, &one);
+        }
+    }
+    if (r == 0 && eat_word(p, "AS"))
+        r = want_name(p, &one.alias);
+    if (r == 0)
+        vec_push(&p->statement->selected, one);
+    return r;
+}
+
+static int parse_group_time(struct parser *p)
+{
+    struct statement *s = p->statement;
+
+    if (p->token.kind != TOKEN_DURATION || p->token.integer <= 0)
+        return expected(p, "duration");
+    s->interval_ns = p->token.integer;
+    next(p);
+    if (eat_mark(p, ",")) {
+        bool minus = eat_mark(p, "-");
+        if (p->token.kind != TOKEN_DURATION)
+            return expected(p, "duration");
+        s->offset_ns = (minus ? -1 : 1) * (p->token.integer % s->interval_ns);
+        next(p);
+    }
+    return want_mark(p, ")");
+}
+
+static int parse_dimension(struct parser *p)
+{
+    struct statement *s = p->statement;
+    const char *name = NULL;
+    bool bare = p->token.kind == TOKEN_WORD;
+
+    if (eat_mark(p, "*")) {
+        s->by_all = true;
+        return 0;
+    }
+    int r = want_name(p, &name);
+    if (r == 0 && bare && strcasecmp(name, "time") == 0) {
+        r = want_mark(p, "(");
+        return r < 0 ? r : parse_group_time(p);
+    }
+    if (r == 0)
+        vec_push(&s->by, name);
+    return r;
+}
+
+static int parse_fill(struct parser *p)
+{
+    static const char *const words[] = {"null", "none", "previous", "linear"};
+    struct statement *s = p->statement;
+    int r = want_mark(p, "(");
+
+    s->has_fill = true;
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (eat_word(p, words[i])) {
+            s->fill = (enum fill)i;
+            return want_mark(p, ")");
+        }
+    bool minus = eat_mark(p, "-");
+    if (p->token.kind != TOKEN_INTEGER && p->token.kind != TOKEN_NUMBER)
+        return expected(p, "none, null, previous, linear, number");
+    s->fill = FILL_NUMBER;
+    s->fill_number = minus ? -p->token.number : p->token.number;
+    next(p);
+    return want_mark(p, ")");
+}
+
+static int parse_group(struct parser *p)
+{
+    int r = eat_word(p, "GROUP") ? want_word(p, "BY") : 1;
+
+    if (r)
+        return r < 0 ? r : 0;
+    do {
+        r = parse_dimension(p);
+    } while (r == 0 && eat_mark(p, ","));
+    return r == 0 && eat_word(p, "fill") ? parse_fill(p) : r;
+}
+
+/* Functions and plain fields do not mix, and buckets need functions. */
+static int check_select(struct parser *p)
+{
+    const struct statement *s = p->statement;
+    size_t functions = 0;
+
+    vec_foreach (one, &s->selected)
+        functions += one->function != FUNCTION_NONE;
+    if (functions && functions != s->selected.len)
+        return err_set(p->err, EINVAL,
+                       "error parsing query: mixing aggregate and non-aggregate queries is not "
+                       "supported");
+    if (!functions && s->interval_ns)
+        return err_set(p->err, EINVAL,
+                       "error parsing query: GROUP BY requires at least one aggregate function");
+    return 0;
+}
+
+static int parse_select(struct parser *p)
+{
+    int r;
+
+    p->statement->kind = STATEMENT_SELECT;
+    do {
+        r = parse_selected(p);
+    } while (r == 0 && eat_mark(p, ","));
+    if (r == 0)
+        r = at_word(p, "FROM") ? parse_from(p) : expected(p, "FROM");
+    r = r < 0 ? r : parse_where(p);
+    r = r < 0 ? r : parse_group(p);
+    r = r < 0 ? r : parse_tail(p);
+    return r < 0 ? r : check_select(p);
+}
+
+/* ---- SHOW ---- */
+
+static int parse_key_list(struct parser *p, struct match *ret)
+{
+    VEC(const char *) list = {0};
+    int r = want_mark(p, "(");
+
+    do {
+        const char *name = NULL;
+        r = r < 0 ? r : want_name(p, &name);
+        vec_push(&list, name);
+    } while (r == 0 && eat_mark(p, ","));
+    r = r < 0 ? r : want_mark(p, ")");
+    *ret = (struct match){.op = MATCH_IN, .n_list = list.len};
+    ret->list = arena_memdup(&p->query->arena, list.at, list.len * sizeof(*list.at));
+    vec_release(&list);
+    return r;
+}
+
+static int parse_with(struct parser *p)
+{
+    struct statement *s = p->statement;
+    bool values = s->kind == STATEMENT_TAG_VALUES;
+
+    if (!eat_word(p, "WITH"))
+        return values ? expected(p, "WITH") : 0;
+    int r = want_word(p, values ? "KEY" : "MEASUREMENT");
+    s->has_with = true;
+    if (r == 0 && values && eat_word(p, "IN"))
+        return parse_key_list(p, &s->with);
+    return r < 0 ? r : parse_match(p, true, &s->with);
+}
+
+static int parse_show_rest(struct parser *p)
+{
+    int r = 0;
+
+    if (eat_word(p, "ON"))
+        r = want_name(p, &p->statement->db);
+    if (r == 0 && at_word(p, "FROM"))
+        r = parse_from(p);
+    if (r == 0 && (p->statement->kind == STATEMENT_TAG_VALUES ||
+                   p->statement->kind == STATEMENT_MEASUREMENTS))
+        r = parse_with(p);
+    r = r < 0 ? r : parse_where(p);
+    return r < 0 ? r : parse_tail(p);
+}
+
+static int parse_show(struct parser *p)
+{
+    static const struct {
+        const char *first, *second;
+        enum statement_kind kind;
+    } shows[] = {
+        {"DATABASES", NULL, STATEMENT_DATABASES}, {"MEASUREMENTS", NULL, STATEMENT_MEASUREMENTS},
+        {"FIELD", "KEYS", STATEMENT_FIELD_KEYS},  {"RETENTION", "POLICIES", STATEMENT_POLICIES},
+        {"SERIES", NULL, STATEMENT_SERIES},
+    };
+    if (eat_word(p, "TAG")) {
+        bool keys = at_word(p, "KEYS");
+        if (!keys && !at_word(p, "VALUES"))
+            return expected(p, "KEYS, VALUES");
+        next(p);
+        p->statement->kind = keys ? STATEMENT_TAG_KEYS : STATEMENT_TAG_VALUES;
+        return parse_show_rest(p);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(shows); i++) {
+        if (!eat_word(p, shows[i].first))
+            continue;
+        p->statement->kind = shows[i].kind;
+        int r = shows[i].second ? want_word(p, shows[i].second) : 0;
+        return r < 0 ? r : parse_show_rest(p);
+    }
+    return expected(p, "DATABASES, FIELD, MEASUREMENTS, RETENTION, SERIES, TAG");
+}
+
+/* CREATE DATABASE x WITH DURATION …: what comes behind is for a store that forgets. */
+static int parse_create(struct parser *p)
+{
+    int r = want_word(p, "DATABASE");
+
+    p->statement->kind = STATEMENT_CREATE;
+    r = r < 0 ? r : want_name(p, &p->statement->db);
+    if (r == 0 && eat_word(p, "WITH"))
+        while (p->token.kind != TOKEN_END && p->token.kind != TOKEN_BAD && !at_mark(p, ";"))
+            next(p);
+    return r;
+}
+
+static int parse_drop(struct parser *p)
+{
+    int r = want_word(p, "DATABASE");
+
+    p->statement->kind = STATEMENT_DROP;
+    return r < 0 ? r : want_name(p, &p->statement->db);
+}
+
+/* ---- the whole ---- */
+
+static int parse_statement(struct parser *p)
+{
+    if (eat_word(p, "SELECT"))
+        return parse_select(p);
+    if (eat_word(p, "SHOW"))
+        return parse_show(p);
+    if (eat_word(p, "CREATE"))
+        return parse_create(p);
+    if (eat_word(p, "DROP"))
+        return parse_drop(p);
+    return expected(p, "SELECT, SHOW, CREATE, DROP");
+}
+
+static int parse_all(struct parser *p)
+{
+    next(p);
+    do {
+        while (eat_mark(p, ";"))
+            ;
+        if (p->token.kind == TOKEN_END && p->query->statements.len)
+            return 0;
+        vec_push(&p->query->statements,
+                 ((struct statement){.max_ns = INT64_MAX, .min_ns = INT64_MIN}));
+        p->statement = vec_last(&p->query->statements);
+        int r = parse_statement(p);
+        if (r < 0)
+            return r;
+    } while (at_mark(p, ";"));
+    return p->token.kind == TOKEN_END ? 0 : expected(p, "; or EOF");
+}
+
+int influxql_parse(const char *text, int64_t now_ns, struct influxql **ret, struct err *err)
+{
+    autofree(influxql) struct influxql *query = xcalloc(1, sizeof(*query));
+    struct parser parser = {
+        .lexer = {.s = text, .arena = &query->arena}, .query = query, .err = err};
+
+    query->now_ns = now_ns;
+    if (strlen(text) > TEXT_MAX)
+        return err_set(err, EINVAL, "error parsing query: longer than %d bytes", TEXT_MAX);
+    int r = parse_all(&parser);
+    if (r < 0)
+        return r;
+    *ret = TAKE(query);
+    return 0;
+}
+
+void influxql_free(struct influxql *query)
+{
+    vec_foreach (statement, &query->statements) {
+        vec_release(&statement->selected);
+        vec_release(&statement->from);
+        vec_release(&statement->by);
+    }
+    vec_release(&query->statements);
+    vec_foreach (regex, &query->regexes) {
+        regfree(*regex);
+        free(*regex);
+    }
+    vec_release(&query->regexes);
+    arena_release(&query->arena);
+    free(query);
+}
+
+bool influxql_writes(const struct influxql *query)
+{
+    vec_foreach (statement, &query->statements)
+        if (statement->kind == STATEMENT_CREATE || statement->kind == STATEMENT_DROP)
+            return true;
+    return false;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * influxql_test.c — queries over a few series in memory; answers as InfluxDB 1.x words them.
+ */
+#include "api/influxql.h"
+#include "tests/test.h"
+
+#include <errno.h>
+#include <math.h>
+
+#define S   1000000000LL
+#define NOW (100 * S)
+
+/* ---- the source ---- */
+
+static const struct influxql_tag a[] = {{"gpu", "0"}, {"run", "a"}};
+static const struct influxql_tag b[] = {{"gpu", "1"}, {"run", "b"}};
+static const struct influxql_series all[] = {
+    {"cpu.busy", a, 2, 0, NULL}, {"cpu.idle", a, 2, 1, NULL}, {"cpu.busy", b, 2, 2, NULL},
+    {"loss", a, 2, 3, NULL},     {"a.b.c", NULL, 0, 4, NULL}, {"odd", NULL, 0, 5, NULL},
+};
+struct test_point {
+    uint64_t id;
+    int64_t ns;
+    double value;
+};
+static const struct test_point points[] = {
+    {0, 10 * S, 1},  {0, 20 * S, 2},       {0, 30 * S, 3},  {0, 30 * S, 4}, /* the same time: counts
+                                                                               once */
+    {1, 10 * S, 9},  {2, 20 * S, 10},      {2, 15 * S, 20}, {3, 1500000001, 0.5}, {4, 5 * S, 1},
+    {5, 1 * S, NAN}, {5, 2 * S, INFINITY}, {5, 3 * S, 7},
+};
+
+static int databases(void *arg, influxql_name_fn *fn, void *to)
+{
+    (void)arg;
+    fn("test", to);
+    return fn("other", to);
+}
+
+static int series(void *arg, const char *db, influxql_series_fn *fn, void *to)
+{
+    (void)arg;
+    if (!str_eq(db, "test"))
+        return -ENOENT;
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        fn(&all[i], to);
+    return 0;
+}
+
+static int read_points(void *arg, const char *db, const struct influxql_series *of, int64_t min_ns,
+                       int64_t max_ns, influxql_points_fn *fn, void *to)
+{
+    (void)arg, (void)db, (void)min_ns, (void)max_ns; /* others may come, too */
+    for (size_t i = 0; i < ARRAY_LEN(points); i++) {
+        int r = points[i].id == of->id ? fn(&points[i].ns, &points[i].value, 1, to) : 0;
+        if (r)
+            return r;
+    }
+    return 0;
+}
+
+static char made[32];
+static int create(void *arg, const char *db, struct err *err)
+{
+    (void)arg;
+    snprintf(made, sizeof(made), "+%s", db);
+    return str_eq(db, "bad") ? err_set(err, EINVAL, "no") : 0;
+}
+
+static int drop(void *arg, const char *db, struct err *err)
+{
+    (void)arg, (void)err;
+    snprintf(made, sizeof(made), "-%s", db);
+    return 0;
+}
+
+static const struct influxql_source source = {.databases = databases,
+                                              .series = series,
+                                              .points = read_points,
+                                              .create = create,
+                                              .drop = drop};
+
+static char *ask(const char *text, const char *epoch, enum influxql_format format)
+{
+    struct str answer = STR_INIT;
+    autofree(influxql) struct influxql *query = NULL;
+    autorelease(err) struct err err = ERR_INIT;
+    struct influxql_options options = {.db = "test", .epoch = epoch, .format = format};
+
+    if (influxql_parse(text, NOW, &query, &err) < 0)
+        str_add(&answer, err_text(&err));
+    else
+        influxql_run(query, &source, &options, &answer);
+    return str_take(&answer);
+}
+
+/* What stands between {"results":[{"statement_id":0 and }]} */
+static void assert_series(const char *text, const char *expected)
+{
+    autofree(mem) char *answer = ask(text, "s", INFLUXQL_JSON);
+    autofree(mem) char *whole =
+        *expected ? xasprintf("{\"results\":[{\"statement_id\":0,\"series\":[%s]}]}\n", expected)
+                  : xstrdup("{\"results\":[{\"statement_id\":0}]}\n");
+    if (!str_eq(answer, whole))
+        fail_msg("%s:\n%s%s", text, answer, whole);
+}
+
+static void assert_error(const char *text, const char *part)
+{
+    autofree(mem) char *answer = ask(text, NULL, INFLUXQL_JSON);
+    if (!strstr(answer, part))
+        fail_msg("%s: %s", text, answer);
+}
+
+/* ---- sentences ---- */
+
+TEST(show_tells_what_there_is)
+{
+    assert_series("SHOW DATABASES", "{\"name\":\"databases\",\"columns\":[\"name\"],"
+                                    "\"values\":[[\"other\"],[\"test\"]]}");
+    assert_series("show measurements", "{\"name\":\"measurements\",\"columns\":[\"name\"],"
+                                       "\"values\":[[\"a.b\"],[\"cpu\"],[\"loss\"],[\"odd\"]]}");
+    assert_series("SHOW MEASUREMENTS WITH MEASUREMENT =~ /^l/ LIMIT 1",
+                  "{\"name\":\"measurements\",\"columns\":[\"name\"],\"values\":[[\"loss\"]]}");
+    assert_series("SHOW MEASUREMENTS LIMIT 1 OFFSET 1",
+                  "{\"name\":\"measurements\",\"columns\":[\"name\"],\"values\":[[\"cpu\"]]}");
+    assert_series("SHOW TAG KEYS FROM cpu",
+                  "{\"name\":\"cpu\",\"columns\":[\"tagKey\"],\"values\":[[\"gpu\"],[\"run\"]]}");
+    assert_series("SHOW FIELD KEYS FROM \"cpu\"",
+                  "{\"name\":\"cpu\",\"columns\":[\"fieldKey\",\"fieldType\"],"
+                  "\"values\":[[\"busy\",\"float\"],[\"idle\",\"float\"]]}");
+    assert_series("SHOW SERIES FROM cpu WHERE run = 'b'",
+                  "{\"columns\":[\"key\"],\"values\":[[\"cpu,gpu=1,run=b\"]]}");
+    assert_series("SHOW RETENTION POLICIES ON test",
+                  "{\"columns\":[\"name\",\"duration\",\"shardGroupDuration\",\"replicaN\","
+                  "\"default\"],\"values\":[[\"autogen\",\"0s\",\"168h0m0s\",1,true]]}");
+}
+
+TEST(values_of_tags_are_found_by_key)
+{
+    static const char both[] = "{\"name\":\"cpu\",\"columns\":[\"key\",\"value\"],"
+                               "\"values\":[[\"run\",\"a\"],[\"run\",\"b\"]]}";
+    assert_series("SHOW TAG VALUES FROM cpu WITH KEY = run", both);
+    assert_series("SHOW TAG VALUES FROM \"cpu\" WITH KEY = \"run\"", both);
+    assert_series("SHOW TAG VALUES FROM cpu WITH KEY =~ /^r.n$/", both);
+    assert_series("SHOW TAG VALUES FROM cpu WITH KEY IN (run, nothing)", both);
+    assert_series(
+        "SHOW TAG VALUES FROM cpu WITH KEY = \"run\" WHERE gpu = '1'",
+        "{\"name\":\"cpu\",\"columns\":[\"key\",\"value\"],\"values\":[[\"run\",\"b\"]]}");
+}
+
+TEST(points_come_as_they_are)
+{
+    assert_series("SELECT value FROM loss",
+                  "{\"name\":\"loss\",\"columns\":[\"time\",\"value\"],\"values\":[[1,0.5]]}");
+    assert_series("SELECT busy, idle FROM cpu WHERE run = 'a'",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"busy\",\"idle\"],"
+                  "\"values\":[[10,1,9],[20,2,null],[30,4,null]]}");
+    assert_series("SELECT * FROM cpu WHERE run = 'a' AND time < 20s",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"busy\",\"gpu\",\"idle\",\"run\"],"
+                  "\"values\":[[10,1,\"0\",9,\"a\"]]}");
+    assert_series("SELECT busy FROM cpu ORDER BY time DESC LIMIT 2",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"busy\"],"
+                  "\"values\":[[30,4],[20,10]]}");
+    assert_series("SELECT busy AS x FROM cpu LIMIT 1 OFFSET 1",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"x\"],\"values\":[[15,20]]}");
+    assert_series("SELECT nothing FROM cpu", "");
+    assert_series("SELECT run FROM cpu", "");
+}
+
+TEST(a_metric_is_found_however_its_dots_are_divided)
+{
+    assert_series("SELECT c FROM \"a.b\"",
+                  "{\"name\":\"a.b\",\"columns\":[\"time\",\"c\"],\"values\":[[5,1]]}");
+    assert_series("SELECT \"b.c\" FROM a",
+                  "{\"name\":\"a\",\"columns\":[\"time\",\"b.c\"],\"values\":[[5,1]]}");
+    assert_series("SELECT value FROM \"a.b.c\"",
+                  "{\"name\":\"a.b.c\",\"columns\":[\"time\",\"value\"],\"values\":[[5,1]]}");
+}
+
+TEST(groups_are_told_apart_by_tags)
+{
+    assert_series("SELECT last(busy) FROM cpu GROUP BY run",
+                  "{\"name\":\"cpu\",\"tags\":{\"run\":\"a\"},\"columns\":[\"time\",\"last\"],"
+                  "\"values\":[[30,4]]},"
+                  "{\"name\":\"cpu\",\"tags\":{\"run\":\"b\"},\"columns\":[\"time\",\"last\"],"
+                  "\"values\":[[20,10]]}");
+    assert_series("SELECT busy FROM cpu GROUP BY * SLIMIT 1 SOFFSET 1",
+                  "{\"name\":\"cpu\",\"tags\":{\"gpu\":\"1\",\"run\":\"b\"},"
+                  "\"columns\":[\"time\",\"busy\"],\"values\":[[15,20],[20,10]]}");
+    assert_series("SELECT max(*) FROM /^(cpu|loss)$/ WHERE run =~ /a/ AND gpu !~ /[1-9]/",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"max_busy\",\"max_idle\"],"
+                  "\"values\":[[0,4,9]]},"
+                  "{\"name\":\"loss\",\"columns\":[\"time\",\"max_value\"],\"values\":[[1,0.5]]}");
+}
+
+TEST(functions_over_everything)
+{
+    assert_series("SELECT mean(busy), max(busy), min(busy), sum(busy), count(busy), spread(busy), "
+                  "median(busy), percentile(busy, 50), first(busy), mean(busy) FROM cpu",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"mean\",\"max\",\"min\",\"sum\","
+                  "\"count\",\"spread\",\"median\",\"percentile\",\"first\",\"mean_1\"],"
+                  "\"values\":[[0,7.4,20,1,37,5,19,4,4,1,7.4]]}");
+    assert_series("SELECT stddev(busy) FROM cpu WHERE run='a' AND time <= 20s",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"stddev\"],"
+                  "\"values\":[[0,0.7071067811865476]]}");
+    assert_series("SELECT stddev(value) FROM loss",
+                  "{\"name\":\"loss\",\"columns\":[\"time\",\"stddev\"],\"values\":[[0,null]]}");
+    assert_series("SELECT max(busy) FROM cpu WHERE time >= 1s AND time < 30s",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"max\"],\"values\":[[15,20]]}");
+    assert_series("SELECT max(value), min(value) FROM odd",
+                  "{\"name\":\"odd\",\"columns\":[\"time\",\"max\",\"min\"],"
+                  "\"values\":[[0,null,7]]}");
+}
+
+TEST(buckets_of_time_are_filled_as_told)
+{
+    static const char head[] = "{\"name\":\"cpu\",\"columns\":[\"time\",\"mean\"],\"values\":";
+    static const struct {
+        const char *fill, *values;
+    } rows[] = {
+        {"", "[[0,null],[10,1],[20,2],[30,4],[40,null]]}"},
+        {"fill(null)", "[[0,null],[10,1],[20,2],[30,4],[40,null]]}"},
+        {"fill(none)", "[[10,1],[20,2],[30,4]]}"},
+        {"fill(0)", "[[0,0],[10,1],[20,2],[30,4],[40,0]]}"},
+        {"fill(-1.5)", "[[0,-1.5],[10,1],[20,2],[30,4],[40,-1.5]]}"},
+        {"fill(previous)", "[[0,null],[10,1],[20,2],[30,4],[40,4]]}"},
+        {"fill(linear)", "[[0,null],[10,1],[20,2],[30,4],[40,null]]}"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        autofree(mem) char *text = xasprintf("SELECT mean(busy) FROM cpu WHERE run='a' AND "
+                                             "time >= 0 AND time < 50s GROUP BY time(10s) %s",
+                                             rows[i].fill);
+        autofree(mem) char *expected = xasprintf("%s%s", head, rows[i].values);
+        assert_series(text, expected);
+    }
+    assert_series("SELECT count(busy) FROM cpu WHERE run='b' AND time >= 0s AND time < 30s "
+                  "GROUP BY time(10s) ORDER BY time DESC",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"count\"],"
+                  "\"values\":[[20,1],[10,1],[0,0]]}");
+    assert_series("SELECT sum(busy) FROM cpu WHERE run='a' AND time > now() - 95s AND "
+                  "time < now() - 65s GROUP BY time(20s, 5s) fill(none)",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"sum\"],\"values\":[[5,3],[25,4]]}");
+    assert_series("SELECT mean(busy) FROM cpu WHERE run='a' AND time >= 10s AND time <= 30s "
+                  "GROUP BY time(5s) fill(linear)",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"mean\"],"
+                  "\"values\":[[10,1],[15,1.5],[20,2],[25,3],[30,4]]}");
+}
+
+TEST(without_an_upper_bound_buckets_end_now)
+{
+    assert_series("SELECT last(busy) FROM cpu WHERE run='a' AND time >= 20s GROUP BY time(40s)",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"last\"],"
+                  "\"values\":[[0,4],[40,null],[80,null]]}");
+}
+
+TEST(times_are_told_in_the_unit_asked_for)
+{
+    static const struct {
+        const char *epoch, *time;
+    } rows[] = {{NULL, "\"1970-01-01T00:00:01.500000001Z\""},
+                {"ns", "1500000001"},
+                {"u", "1500000"},
+                {"ms", "1500"},
+                {"s", "1"},
+                {"m", "0"},
+                {"h", "0"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        autofree(mem) char *answer = ask("SELECT value FROM loss", rows[i].epoch, INFLUXQL_JSON);
+        autofree(mem) char *part = xasprintf("\"values\":[[%s,0.5]]", rows[i].time);
+        if (!strstr(answer, part))
+            fail_msg("%s: %s", part, answer);
+    }
+}
+
+TEST(bounds_of_time_may_be_written_in_many_ways)
+{
+    static const char *const bounds[] = {
+        "time >= 30s",
+        "time > 29s",
+        "time = 30000000000",
+        "time >= '1970-01-01T00:00:30Z'",
+        "time >= '1970-01-01 00:00:30'",
+        "time >= now() - 70s",
+        "time > now() - 1m11s",
+        "time >= 30000ms AND time <= 1h",
+        "(time >= 30s)",
+        "time >= '1970-01-01' + 30s",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(bounds); i++) {
+        autofree(mem) char *text = xasprintf(
+            "SELECT busy FROM test.autogen.cpu WHERE %s AND (run='a' OR run='c')", bounds[i]);
+        assert_series(text,
+                      "{\"name\":\"cpu\",\"columns\":[\"time\",\"busy\"],\"values\":[[30,4]]}");
+    }
+}
+
+TEST(csv_has_a_head_for_each_table)
+{
+    autofree(mem) char *answer =
+        ask("SELECT last(busy) FROM cpu GROUP BY gpu, run; SHOW DATABASES", NULL, INFLUXQL_CSV);
+
+    assert_string_equal(answer, "name,tags,time,last\ncpu,\"gpu=0,run=a\",30000000000,4\n"
+                                "\nname,tags,time,last\ncpu,\"gpu=1,run=b\",20000000000,10\n"
+                                "\nname,tags,name\ndatabases,,other\ndatabases,,test\n");
+}
+
+TEST(databases_are_made_and_dropped)
+{
+    assert_series("CREATE DATABASE \"new\" WITH DURATION 3d REPLICATION 1", "");
+    assert_string_equal(made, "+new");
+    assert_series("DROP DATABASE new", "");
+    assert_string_equal(made, "-new");
+    assert_error("CREATE DATABASE bad", "\"error\":\"no\"");
+}
+
+TEST(a_database_that_is_not_there_is_said_inside_the_result)
+{
+    assert_error("SELECT v FROM none.autogen.m", "\"error\":\"database not found: none\"");
+    assert_error("SHOW MEASUREMENTS ON none; SHOW DATABASES", "\"statement_id\":1,\"series\"");
+}
+
+TEST(errors_are_told_in_the_words_of_influxdb)
+{
+    static const char *const rows[][2] = {
+        {"", "error parsing query: found EOF, expected SELECT"},
+        {"foo",
+         "error parsing query: found foo, expected SELECT, SHOW, CREATE, DROP at line 1, char 1"},
+        {"SELECT", "error parsing query: found EOF, expected identifier at line 1, char 8"},
+        {"SELECT v", "found EOF, expected FROM at line 1, char 10"},
+        {"SELECT v FROM", "found EOF, expected identifier at line 1, char 15"},
+        {"SELECT v\nFROM m WHERE", "found EOF, expected identifier at line 2, char 14"},
+        {"SELECT v FROM m WHERE x", "found EOF, expected =, !=, =~, !~"},
+        {"SELECT v FROM m LIMIT x", "found x, expected integer"},
+        {"SELECT v FROM m GROUP BY time(x)", "found x, expected duration"},
+        {"SELECT v FROM m GROUP BY time(10s)", "GROUP BY requires at least one aggregate function"},
+        {"SELECT v, mean(v) FROM m", "mixing aggregate and non-aggregate queries"},
+        {"SELECT frob(v) FROM m", "undefined function frob()"},
+        {"SELECT v FROM m WHERE v > 5", "conditions on fields (v)"},
+        {"SELECT v FROM m WHERE run = 'a' OR time > 5", "cannot use OR with time conditions"},
+        {"SELECT v FROM m WHERE run =~ /(/", "error parsing regexp"},
+        {"SELECT v FROM m WHERE run = 'a", "error parsing query"},
+        {"SELECT v FROM m ORDER BY run", "only ORDER BY time supported"},
+        {"SELECT v FROM m; frob", "found frob, expected SELECT"},
+        {"SELECT v FROM m frob", "found frob, expected ; or EOF"},
+        {"SHOW TAG VALUES FROM m", "found EOF, expected WITH"},
+        {"SHOW FROB", "found FROB, expected DATABASES"},
+        {"SELECT mean(busy) FROM cpu WHERE time > 0 AND time < 100002s GROUP BY time(1s)",
+         "max-select-buckets limit exceeded: (100002/100000)"},
+        {"SELECT mean(busy) FROM cpu WHERE time >= -9223372036854775806 GROUP BY time(1ns)",
+         "max-select-buckets limit exceeded"},
+        {"SELECT v FROM m WHERE time > 99999999999999999999", "error parsing query"},
+        {"SELECT v FROM m WHERE time > 9223372036854775807 + 5s", "time outside range"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_error(rows[i][0], rows[i][1]);
+}
+
+TEST(depth_is_bounded)
+{
+    autorelease(str) struct str text = STR_INIT;
+
+    str_add(&text, "SELECT v FROM m WHERE ");
+    for (int i = 0; i < 100000; i++)
+        str_add_char(&text, '(');
+    assert_error(text.s, "fewer parentheses");
+}
+
+TEST_MAIN
