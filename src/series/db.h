@@ -22,13 +22,13 @@ struct series_db;
 
 /* Where rows come from. Observed trials have attempt 0. trial 0: the machine's own figures. */
 enum series_file { /* stored: numbers never change */
-    SERIES_METRICS = 0,
-    SERIES_STDOUT = 1,
-    SERIES_STDERR = 2,
-    SERIES_OUTSIDE = 3, /* line protocol over HTTP and UDP, imports */
-    SERIES_SYSTEM = 4,  /* what the machine measured of it */
-    SERIES_EVENTS = 5,  /* TensorBoard event files */
-    SERIES_FILES
+                   SERIES_METRICS = 0,
+                   SERIES_STDOUT = 1,
+                   SERIES_STDERR = 2,
+                   SERIES_OUTSIDE = 3, /* line protocol over HTTP and UDP, imports */
+                   SERIES_SYSTEM = 4,  /* what the machine measured of it */
+                   SERIES_EVENTS = 5,  /* TensorBoard event files */
+                   SERIES_FILES
 };
 struct series_source {
     int64_t experiment, trial, attempt;
@@ -38,7 +38,8 @@ struct series_source {
 enum series_mode { SERIES_READ, SERIES_WRITE };
 /* For writing the folder is made; a torn tail of the log is cut (and told by series_db_notes). For
  * reading, a home without series is an empty one. Opens at once after any crash. */
-int series_db_open(const char *home, enum series_mode mode, struct series_db **ret, struct err *err);
+int series_db_open(const char *home, enum series_mode mode, struct series_db **ret,
+                   struct err *err);
 /* Waits for the worker; what was appended is written and synced. */
 void series_db_free(struct series_db *db);
 DEFINE_AUTOFREE(series_db);
@@ -47,24 +48,26 @@ DEFINE_AUTOFREE(series_db);
 const char *const *series_db_notes(const struct series_db *db);
 
 /* ---- writing ---- */
-#define SERIES_NAME_MAX  1024          /* bytes of a metric's name */
-#define SERIES_NAMES_MAX (1u << 20)    /* different names in a home */
+#define SERIES_NAME_MAX  1024       /* bytes of a metric's name */
+#define SERIES_NAMES_MAX (1u << 20) /* different names in a home */
 #define SERIES_NAME_NONE UINT32_MAX
-/* The number of a name, the same for as long as the handle lives; a new one is made. NONE: too long,
- * empty, or too many. */
+/* The number of a name, the same for as long as the handle lives; a new one is made. NONE: too
+ * long, empty, or too many. */
 uint32_t series_db_name(struct series_db *db, const char *name, size_t n);
 const char *series_db_name_text(const struct series_db *db, uint32_t name);
 
 struct series_row {
-    uint64_t end;    /* offset in the source's file behind what told it; 0: not from a file */
-    int64_t step;    /* STEP_NONE: none */
-    int64_t time_ns; /* wall; INT64_MIN: none */
-    size_t n;        /* 1 … */
+    uint64_t end;          /* offset in the source's file behind what told it; 0: not from a file */
+    int64_t step;          /* STEP_NONE: none */
+    int64_t time_ns;       /* wall; INT64_MIN: none */
+    size_t n;              /* 1 … */
     const uint32_t *names; /* (n) different ones */
     const double *values;  /* (n) */
 };
-/* Rows in the order in which they came. One whose `end` is not 0 and not above what the source has
- * stored is passed over: reading a file again doubles nothing. -ENOSPC: nothing was taken; try again. */
+/* Rows in the order in which they came. One whose `end` is not 0 and not above what the source had
+ * stored before the call is passed over: reading a file again doubles nothing. (So rows told by one
+ * piece of a file may share an `end` if they come in one call: they are kept or lost together.)
+ * -ENOSPC and the like: nothing was taken; try again. -EINVAL: a name that is none, no values. */
 int series_db_append(struct series_db *db, const struct series_source *source,
                      const struct series_row *rows, size_t n, struct err *err);
 /* Hand the log to the kernel: from here on the death of this process loses nothing. */
@@ -87,8 +90,8 @@ int series_db_refresh(struct series_db *db, struct err *err);
 struct series_info {
     struct series_source source;
     uint32_t name;
-    struct block_stats stats; /* over all of it, without decoding */
-    int64_t first_step, last_step;             /* smallest and largest; STEP_NONE: none has one */
+    struct block_stats stats;      /* over all of it, without decoding */
+    int64_t first_step, last_step; /* smallest and largest; STEP_NONE: none has one */
     int64_t first_ns, last_ns;
 };
 typedef int series_info_fn(const struct series_info *info, void *arg); /* not 0: stop, returned */
@@ -102,6 +105,8 @@ struct series_chunk {
     const int64_t *steps, *times_ns; /* borrowed for the call; of the row group */
     const double *values;
     const struct block_stats *stats;
+    int64_t first_step, last_step; /* smallest and largest; STEP_NONE: none has one */
+    int64_t first_ns, last_ns;     /* the same; INT64_MIN: none */
 };
 typedef int series_chunk_fn(const struct series_chunk *chunk, void *arg);
 struct series_range { /* rows outside may still come; whole blocks outside are not decoded */

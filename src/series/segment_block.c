@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * segment_block.c — the blocks of a segment: one of them checked and decoded, all of them walked
+ * over to make a lost index anew or to look for damage.
+ */
+#include "series/segment.h"
+
+#include "base/crc32c.h"
+#include "model/trial.h"
+#include "series/index.h"
+
+#include <assert.h>
+#include <errno.h>
+
+/* What lies between head and payload. */
+static size_t extra_of(unsigned kind)
+{
+    if (kind == SEGMENT_VALUES)
+        return sizeof(struct segment_numbers);
+    if (kind >= SEGMENT_STEPS && kind <= SEGMENT_ROWS)
+        return sizeof(struct segment_span);
+    return 0;
+}
+
+static bool head_at(const unsigned char *bytes, size_t n, uint64_t at, struct segment_head *ret)
+{
+    const size_t skip = offsetof(struct segment_head, size);
+
+    if (at > n || n - at < sizeof(*ret))
+        return false;
+    memcpy(ret, bytes + at, sizeof(*ret));
+    if (ret->magic != BLOCK_MAGIC || ret->kind == 0 || ret->kind >= SEGMENT_KINDS ||
+        ret->extra != extra_of(ret->kind) || ret->count > BLOCK_VALUES ||
+        n - at - sizeof(*ret) < ret->extra || n - at - sizeof(*ret) - ret->extra < ret->size)
+        return false;
+    if (ret->kind >= SEGMENT_STEPS && ret->count == 0)
+        return false;
+    return crc32c_fast(0, bytes + at + skip, sizeof(*ret) - skip + ret->extra) == ret->head_crc;
+}
+
+static const unsigned char *payload_of(const unsigned char *bytes, uint64_t at,
+                                       const struct segment_head *head)
+{
+    return bytes + at + sizeof(*head) + head->extra;
+}
+
+static bool payload_sound(const unsigned char *bytes, uint64_t at, const struct segment_head *head)
+{
+    return crc32c_fast(0, payload_of(bytes, at, head), head->size) == head->crc;
+}
+
+const unsigned char *segment_block(const struct segment *segment, uint64_t offset,
+                                   enum segment_kind kind, struct segment_head *ret)
+{
+    if (!head_at(segment->bytes, segment->size, offset, ret) || ret->kind != kind ||
+        !payload_sound(segment->bytes, offset, ret))
+        return NULL;
+    return payload_of(segment->bytes, offset, ret);
+}
+
+static struct block_stats stats_of(const unsigned char *bytes, uint64_t at,
+                                   const struct segment_head *head)
+{
+    struct segment_numbers x;
+
+    memcpy(&x, bytes + at + sizeof(*head), sizeof(x));
+    return (struct block_stats){head->count, head->nans, head->infs, x.min, x.max,
+                                x.sum,       x.squares,  x.first,    x.last};
+}
+
+bool segment_stats(const struct segment *segment, uint64_t offset, struct block_stats *ret)
+{
+    struct segment_head head;
+
+    if (!head_at(segment->bytes, segment->size, offset, &head) || head.kind != SEGMENT_VALUES)
+        return false;
+    *ret = stats_of(segment->bytes, offset, &head);
+    return true;
+}
+
+/* ---- chunks ---- */
+static void tell_lost(const struct segment_reader *reader, const char *what, uint64_t offset)
+{
+    autofree(mem) char *text = xasprintf("%s: the block of %s at %llu is damaged and left out",
+                                         reader->segment->path, what, (unsigned long long)offset);
+    reader->note(text, reader->arg);
+}
+
+static bool chunk_ints(const struct segment_reader *reader, uint64_t offset, size_t n,
+                       enum segment_kind kind, int64_t *ret)
+{
+    static const char *const what[SEGMENT_KINDS] = {
+        [SEGMENT_STEPS] = "steps", [SEGMENT_TIMES] = "times", [SEGMENT_ROWS] = "rows' numbers"};
+    struct segment_head head;
+
+    if (!offset)
+        return false;
+    const unsigned char *payload = segment_block(reader->segment, offset, kind, &head);
+    if (payload && head.count == n && block_get_ints(payload, head.size, n, ret) == 0)
+        return true;
+    tell_lost(reader, what[kind], offset);
+    return false;
+}
+
+static void fill(int64_t *to, size_t n, int64_t x)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = x;
+}
+
+void segment_chunk_rows(const struct segment_reader *reader, const struct segment_chunk *chunk,
+                        int64_t *ret_steps, int64_t *ret_times, uint64_t *ret_rows)
+{
+    size_t n = chunk->count;
+
+    if (!chunk_ints(reader, chunk->steps, n, SEGMENT_STEPS, ret_steps))
+        fill(ret_steps, n, STEP_NONE);
+    if (!chunk_ints(reader, chunk->times, n, SEGMENT_TIMES, ret_times))
+        fill(ret_times, n, INT64_MIN);
+    if (!ret_rows || chunk_ints(reader, chunk->rows, n, SEGMENT_ROWS, (int64_t *)ret_rows))
+        return;
+    for (size_t i = 0; i < n; i++)
+        ret_rows[i] = chunk->first_row + i;
+}
+
+bool segment_chunk_values(const struct segment_reader *reader, uint64_t offset, size_t n,
+                          double *ret, struct block_stats *ret_stats)
+{
+    struct segment_head head;
+
+    if (!offset)
+        return false;
+    const unsigned char *payload = segment_block(reader->segment, offset, SEGMENT_VALUES, &head);
+    if (payload && head.count == n && block_get_doubles(payload, head.size, n, ret) == 0) {
+        *ret_stats = stats_of(reader->segment->bytes, offset, &head);
+        return true;
+    }
+    tell_lost(reader, "values", offset);
+    return false;
+}
+
+/* ---- a column of a group ---- */
+static int load(struct strand *strand)
+{
+    const struct segment_reader *reader = strand->arg;
+    const struct segment *segment = reader->segment;
+    const struct segment_strand *at = strand->from;
+    const struct segment_group *group = strand->group;
+    struct strand_rows *now = &strand->now;
+
+    while (strand->next < group->chunks) {
+        uint64_t offset = segment->offsets[at->first_offset + strand->next];
+        const struct segment_chunk *chunk = &segment->chunks[group->first_chunk + strand->next++];
+        now->first_step = chunk->first_step;
+        now->last_step = chunk->last_step;
+        now->first_ns = chunk->first_ns;
+        now->last_ns = chunk->last_ns;
+        if (!range_meets(strand->range, now) ||
+            !segment_chunk_values(reader, offset, chunk->count, strand->values, &now->stats))
+            continue;
+        segment_chunk_rows(reader, chunk, strand->steps, strand->times_ns,
+                           strand->place ? strand->rows : NULL);
+        now->n = chunk->count;
+        return 1;
+    }
+    return 0;
+}
+
+void segment_strand_init(struct strand *strand, const struct segment_reader *reader,
+                         const struct segment_column *column, uint32_t i,
+                         const struct series_range *range)
+{
+    const struct segment *segment = reader->segment;
+    const struct segment_strand *at = &segment->strands[column->first_strand + i];
+
+    strand->load = load;
+    strand->from = at;
+    strand->group = &segment->groups[at->group];
+    strand->place = column->strands > 1; /* numbers of rows are wanted */
+    strand->next = 0;
+    strand->range = range;
+    strand->arg = (void *)(uintptr_t)reader;
+    strand->at = 0;
+    strand->now = (struct strand_rows){.steps = strand->steps,
+                                       .times_ns = strand->times_ns,
+                                       .rows = strand->rows,
+                                       .values = strand->values};
+}
+
+/* ---- all blocks ---- */
+bool segment_next(const unsigned char *bytes, size_t n, size_t from, uint64_t *ret_offset,
+                  struct segment_head *ret)
+{
+    const uint32_t magic = BLOCK_MAGIC;
+    const unsigned char *p = from < n ? bytes + from : NULL;
+
+    while (p && (p = memmem(p, (size_t)(bytes + n - p), &magic, sizeof(magic)))) {
+        *ret_offset = (uint64_t)(p - bytes);
+        if (head_at(bytes, n, *ret_offset, ret))
+            return true;
+        p++;
+    }
+    return false;
+}
+
+struct rebuild {
+    const struct segment *segment;
+    struct index index;
+    bool in_source, in_group, in_chunk;
+    uint32_t source, group;
+    uint64_t row;
+    uint32_t count;
+};
+
+static void know_names(struct rebuild *rebuild, uint32_t n)
+{
+    while (rebuild->index.name_ends.len < n && n <= SERIES_NAMES_MAX) {
+        autofree(mem) char *text = xasprintf("(lost name %zu)", rebuild->index.name_ends.len);
+        index_name(&rebuild->index, text, strlen(text));
+    }
+}
+
+static void on_name(struct rebuild *rebuild, const struct segment_head *head,
+                    const unsigned char *payload)
+{
+    if (head->name >= SERIES_NAMES_MAX || head->size == 0 || head->size > SERIES_NAME_MAX ||
+        memchr(payload, '\0', head->size))
+        return;
+    know_names(rebuild, head->name);
+    if (rebuild->index.name_ends.len == head->name)
+        index_name(&rebuild->index, (const char *)payload, head->size);
+}
+
+static void on_source(struct rebuild *rebuild, const struct segment_head *head,
+                      const unsigned char *payload)
+{
+    struct segment_key key;
+
+    rebuild->in_source = rebuild->in_group = rebuild->in_chunk = false;
+    if (head->size != sizeof(key))
+        return;
+    memcpy(&key, payload, sizeof(key));
+    rebuild->source = head->source;
+    rebuild->in_source = key.file < SERIES_FILES && index_source(&rebuild->index, &key);
+}
+
+/* True if the block belongs to the source in hand, and its chunk is begun. */
+static bool find_chunk(struct rebuild *rebuild, const struct segment_head *head)
+{
+    if (!rebuild->in_source || head->source != rebuild->source)
+        return false;
+    if (!rebuild->in_group || head->group != rebuild->group) {
+        index_group(&rebuild->index);
+        rebuild->in_group = true;
+        rebuild->in_chunk = false;
+        rebuild->group = head->group;
+    }
+    if (!rebuild->in_chunk || head->row != rebuild->row) {
+        index_chunk(&rebuild->index, head->row, head->count);
+        rebuild->in_chunk = true;
+        rebuild->row = head->row;
+        rebuild->count = head->count;
+    }
+    return head->count == rebuild->count;
+}
+
+static void on_column(struct rebuild *rebuild, const struct segment_head *head, uint64_t offset)
+{
+    const unsigned char *bytes = rebuild->segment->bytes;
+    struct segment_span span;
+
+    if (!find_chunk(rebuild, head))
+        return;
+    if (head->kind == SEGMENT_VALUES) {
+        if (head->name >= SERIES_NAMES_MAX)
+            return;
+        struct block_stats stats = stats_of(bytes, offset, head);
+        know_names(rebuild, head->name + 1);
+        index_values(&rebuild->index, head->name, offset, &stats);
+        return;
+    }
+    memcpy(&span, bytes + offset + sizeof(*head), sizeof(span));
+    if (head->kind == SEGMENT_STEPS)
+        index_steps(&rebuild->index, offset, &span);
+    else if (head->kind == SEGMENT_TIMES)
+        index_times(&rebuild->index, offset, &span);
+    else
+        index_rows(&rebuild->index, offset, (uint64_t)span.last);
+}
+
+void segment_rebuild(struct segment *segment, struct str *ret)
+{
+    struct rebuild rebuild = {.segment = segment};
+    struct segment_head head;
+    uint64_t at = 8;
+
+    index_init(&rebuild.index);
+    while (segment_next(segment->bytes, segment->size, at, &at, &head)) {
+        const unsigned char *payload = payload_of(segment->bytes, at, &head);
+        uint64_t offset = at;
+        at += sizeof(head) + head.extra + head.size;
+        segment->blocks_end = at;
+        if (!payload_sound(segment->bytes, offset, &head))
+            continue;
+        if (head.kind == SEGMENT_NAME)
+            on_name(&rebuild, &head, payload);
+        else if (head.kind == SEGMENT_SOURCE)
+            on_source(&rebuild, &head, payload);
+        else if (head.kind == SEGMENT_DROP && head.size == sizeof(struct memory_drop)) {
+            struct memory_drop drop;
+            memcpy(&drop, payload, sizeof(drop));
+            index_drop(&rebuild.index, drop.experiment, drop.trial);
+        } else if (head.kind >= SEGMENT_STEPS) {
+            on_column(&rebuild, &head, offset);
+        }
+    }
+    index_finish(&rebuild.index, ret);
+    index_release(&rebuild.index);
+}
+
+/* ---- looking for damage ---- */
+/* Who owns the block at an offset: for people, so slow is fine. */
+static char *owner_of(const struct segment *segment, uint64_t from, uint64_t to)
+{
+    for (uint32_t i = 0; i < segment->counts[TABLE_SOURCES]; i++) {
+        const struct segment_source *source = &segment->sources[i];
+        for (uint32_t j = 0; j < source->columns; j++) {
+            const struct segment_column *column = &segment->columns[source->first_column + j];
+            uint64_t name_at = column->name ? segment->name_ends[column->name - 1] : 0;
+            for (uint32_t k = 0; k < column->strands; k++) {
+                const struct segment_strand *strand = &segment->strands[column->first_strand + k];
+                for (uint32_t c = 0; c < segment->groups[strand->group].chunks; c++) {
+                    uint64_t offset = segment->offsets[strand->first_offset + c];
+                    if (offset >= from && offset < to)
+                        return xasprintf("values of '%.*s' of trial %lld.%lld",
+                                         (int)(segment->name_ends[column->name] - name_at),
+                                         segment->name_text + name_at,
+                                         (long long)source->experiment, (long long)source->trial);
+                }
+            }
+        }
+    }
+    return xstrdup("steps, times, a name or a source");
+}
+
+static void tell_damage(const struct segment *segment, uint64_t from, uint64_t to, note_fn *note,
+                        void *arg)
+{
+    autofree(mem) char *owner = owner_of(segment, from, to);
+    autofree(mem) char *text =
+        xasprintf("%s: %llu bytes at %llu are damaged: %s", segment->path,
+                  (unsigned long long)(to - from), (unsigned long long)from, owner);
+    note(text, arg);
+}
+
+static bool decodes(const struct segment_head *head, const unsigned char *payload)
+{
+    int64_t ints[BLOCK_VALUES];
+    double doubles[BLOCK_VALUES];
+
+    if (head->kind == SEGMENT_VALUES)
+        return block_get_doubles(payload, head->size, head->count, doubles) == 0;
+    return head->kind < SEGMENT_STEPS ||
+           block_get_ints(payload, head->size, head->count, ints) == 0;
+}
+
+/* What does not fit in a gap between two blocks is the filling before the index. */
+static int verify_gap(const struct segment *segment, uint64_t from, uint64_t to, note_fn *note,
+                      void *arg)
+{
+    bool zeros = to - from < 8 && to == segment->blocks_end;
+
+    for (uint64_t i = from; i < to && zeros; i++)
+        zeros = segment->bytes[i] == 0;
+    if (from >= to || zeros)
+        return 0;
+    tell_damage(segment, from, to, note, arg);
+    return 1;
+}
+
+int segment_verify(const struct segment *segment, note_fn *note, void *arg)
+{
+    struct segment_head head;
+    uint64_t at = 8, offset = 0;
+    int wrong = 0;
+
+    if (segment->heap) {
+        autofree(mem) char *text = xasprintf("%s: its index is damaged", segment->path);
+        note(text, arg);
+        wrong++;
+    }
+    if (memcmp(segment->bytes, SEGMENT_MAGIC, 8) != 0)
+        wrong += verify_gap(segment, 0, 8, note, arg);
+    while (segment_next(segment->bytes, segment->blocks_end, at, &offset, &head)) {
+        uint64_t end = offset + sizeof(head) + head.extra + head.size;
+        wrong += verify_gap(segment, at, offset, note, arg);
+        if (!payload_sound(segment->bytes, offset, &head) ||
+            !decodes(&head, payload_of(segment->bytes, offset, &head))) {
+            tell_damage(segment, offset, end, note, arg);
+            wrong++;
+        }
+        at = end;
+    }
+    return wrong + verify_gap(segment, at, segment->blocks_end, note, arg);
+}
