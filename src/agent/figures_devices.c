@@ -151,9 +151,9 @@ static void tell_disk(struct device *disk, const double *now, struct figure_list
 static void look_at_disk(struct device_figures *devices, size_t guess, const char *at,
                          struct figure_list *list)
 {
-    double skip, x[10];
+    double major, minor, x[10];
 
-    if (!scan_number(&at, &skip) || !scan_number(&at, &skip))
+    if (!scan_number(&at, &major) || !scan_number(&at, &minor))
         return;
     at += strspn(at, " ");
     const char *name = at;
