@@ -30,15 +30,16 @@ struct agent_command {
     int64_t attempt;                   /* id */
     const struct launch *launch;       /* START; ADOPT uses its dir and attempt_id */
     const struct metrics_rules *rules; /* START, ADOPT: borrowed until the attempt's ENDED event */
-    bool kill;                         /* STOP */
-    int64_t grace_us;                  /* STOP */
-    const char *control_json;          /* CONTROL; SYSTEM: NULL if the page need not change */
-    int64_t turn;       /* PAUSE, RESUME: 1, 2, 3 …; one that is not larger than the
-                           newest obeyed is answered, but changes nothing */
-    int64_t generation; /* SYSTEM: of the configuration, 1, 2, …; as with turns */
+    const char *tensorboard;  /* START, ADOPT: folder of event files from launch->cwd; NULL: none */
+    bool kill;                /* STOP */
+    int64_t grace_us;         /* STOP */
+    const char *control_json; /* CONTROL; SYSTEM: NULL if the page need not change */
+    int64_t turn;             /* PAUSE, RESUME: 1, 2, 3 …; one that is not larger than the
+                                 newest obeyed is answered, but changes nothing */
+    int64_t generation;       /* SYSTEM: of the configuration, 1, 2, …; as with turns */
     const struct lever_values *levers; /* SYSTEM: what is moved from outside; NULL: nothing */
     bool tuned;                        /* START, ADOPT: tell EVENT_USE about once a second */
-    double cpus; /* START, ADOPT: granted to it; its part of the idle machine's energy */
+    double cpus;        /* START, ADOPT: granted to it; its part of the idle machine's energy */
     int64_t figures_us; /* START, ADOPT: tell EVENT_FIGURES so often; 0: never */
 };
 

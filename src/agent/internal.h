@@ -7,11 +7,14 @@
 #define HONE_AGENT_INTERNAL_H
 
 #include "agent/agent.h"
+#include "agent/events.h"
 #include "base/map.h"
 
-/* ---- tail.c: an attempt's metrics, stdout and stderr, read as they grow ---- */
+/* ---- tail.c: an attempt's metrics, stdout and stderr, read as they grow, and its event files by
+ * way of their spool ---- */
 
-enum tail_source { TAIL_METRICS, TAIL_STDOUT, TAIL_STDERR, TAIL_SOURCES };
+/* In order of trust. */
+enum tail_source { TAIL_METRICS, TAIL_EVENTS, TAIL_STDOUT, TAIL_STDERR, TAIL_SOURCES };
 
 struct tail_file {
     int64_t at;                    /* bytes consumed */
@@ -27,6 +30,7 @@ struct tail_file {
 struct tail {
     const char *dir;                   /* borrowed */
     const struct metrics_rules *rules; /* borrowed */
+    struct event_tail *events;         /* owned; NULL: there are no event files to follow */
     struct tail_file files[TAIL_SOURCES];
     struct map_text by_name;
     VEC(struct tail_metric *) metrics;

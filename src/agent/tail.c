@@ -5,7 +5,8 @@
  * No descriptor is kept: a look is one stat a file, and most attempts end before the first one. A
  * file is opened only when it has grown. The metrics file is read first, so that a program which
  * both logs a value and prints it is counted once: a metric seen there is ignored in the output,
- * one seen in stdout in stderr, as series.c does when it reads the files again.
+ * one seen in stdout in stderr, as series.c does when it reads the files again. What event files
+ * tell stands in a file of the attempt, too, and comes second (events.c).
  *
  * A program may write a file anew (`echo >/dev/stdout`, open(…, "w")). Then it is shorter than what
  * was read, or the bytes read last are others now: it is read again from its beginning.
@@ -35,9 +36,16 @@ struct tail_metric {
     enum tail_source source; /* the best one it was seen in; others are ignored */
 };
 
-static const char *const names[TAIL_SOURCES] = {"metrics", "stdout", "stderr"};
-static const enum series_file stored_as[TAIL_SOURCES] = {SERIES_METRICS, SERIES_STDOUT,
-                                                         SERIES_STDERR};
+static const struct {
+    const char *name;
+    enum metrics_source source;
+    enum series_file stored_as;
+} kinds[TAIL_SOURCES] = {
+    [TAIL_METRICS] = {"metrics", METRICS_FILE, SERIES_METRICS},
+    [TAIL_EVENTS] = {"events", METRICS_FILE, SERIES_EVENTS},
+    [TAIL_STDOUT] = {"stdout", METRICS_OUTPUT, SERIES_STDOUT},
+    [TAIL_STDERR] = {"stderr", METRICS_OUTPUT, SERIES_STDERR},
+};
 
 void tail_init(struct tail *tail, const char *dir, const struct metrics_rules *rules)
 {
@@ -48,6 +56,8 @@ void tail_init(struct tail *tail, const char *dir, const struct metrics_rules *r
 
 void tail_release(struct tail *tail)
 {
+    if (tail->events)
+        event_tail_free(tail->events);
     for (int i = 0; i < TAIL_SOURCES; i++)
         if (tail->files[i].parser)
             metrics_parser_free(tail->files[i].parser);
@@ -90,7 +100,7 @@ static void on_sample(const struct sample *sample, void *arg)
         .value = sample->value,
         .step = step,
         .time_us = sample->time_us ? sample->time_us : tail->now_us,
-        .file = (unsigned char)stored_as[file->source],
+        .file = (unsigned char)kinds[file->source].stored_as,
         .end = (uint64_t)file->before + sample->end,
     };
     vec_push(&tail->samples, told);
@@ -99,9 +109,8 @@ static void on_sample(const struct sample *sample, void *arg)
 static struct metrics_parser *parser_of(struct tail_file *file)
 {
     if (!file->parser)
-        file->parser = metrics_parser_new(
-            file->tail->rules, file->source == TAIL_METRICS ? METRICS_FILE : METRICS_OUTPUT,
-            on_sample, file);
+        file->parser =
+            metrics_parser_new(file->tail->rules, kinds[file->source].source, on_sample, file);
     return file->parser;
 }
 
@@ -191,7 +200,7 @@ static bool read_file(struct tail_file *file)
     char path[PATH_MAX];
     struct stat st;
 
-    snprintf(path, sizeof(path), "%s/%s", file->tail->dir, names[file->source]);
+    snprintf(path, sizeof(path), "%s/%s", file->tail->dir, kinds[file->source].name);
     if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
         return false;
     int64_t mtime_ns = st.st_mtim.tv_sec * 1000000000LL + st.st_mtim.tv_nsec;
@@ -215,7 +224,7 @@ static bool read_file(struct tail_file *file)
 
 bool tail_read(struct tail *tail, int64_t now_us)
 {
-    bool more = false;
+    bool more = tail->events && event_tail_read(tail->events, now_us);
 
     tail->now_us = now_us;
     for (int i = 0; i < TAIL_SOURCES; i++)

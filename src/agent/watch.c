@@ -61,6 +61,27 @@ struct watch *watch_find(struct local *local, int64_t attempt)
     return map_find(&local->by_id, (uint64_t)attempt);
 }
 
+/* Event files in a folder that another attempt writes to must be told apart. */
+static void follow_events(struct watch *watch, const struct agent_command *command)
+{
+    struct event_place place = {
+        .dir = watch->dir,
+        .cwd = command->launch->cwd,
+        .folder = command->tensorboard,
+        .attempt_id = watch->attempt_id,
+    };
+    if (!place.folder || !place.cwd)
+        return;
+    struct event_tail *events = watch->tail.events = event_tail_new(&place);
+    vec_foreach (other, &watch->local->watches) {
+        struct event_tail *theirs = (*other)->tail.events;
+        if (theirs && str_eq(event_tail_folder(theirs), event_tail_folder(events))) {
+            event_tail_share(theirs);
+            event_tail_share(events);
+        }
+    }
+}
+
 struct watch *watch_add(struct local *local, const struct agent_command *command)
 {
     const struct launch *launch = command->launch;
@@ -83,6 +104,7 @@ struct watch *watch_add(struct local *local, const struct agent_command *command
     watch->figures_us = command->figures_us;
     watch->wanted.text = (struct str)STR_INIT;
     tail_init(&watch->tail, watch->dir, command->rules);
+    follow_events(watch, command);
     watch->index = local->watches.len;
     watch->phase = PHASE_ENDING;
     vec_push(&local->watches, watch);

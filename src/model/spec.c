@@ -99,6 +99,7 @@ void spec_release(struct spec *spec)
     vec_release(&spec->env);
     vec_release(&spec->patterns);
     space_release(&spec->system);
+    free(spec->tensorboard);
     free(spec->settings);
     vec_release(&spec->retry_codes);
     release_search(spec);

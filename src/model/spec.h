@@ -90,6 +90,7 @@ struct spec {
     patterns;           /* metrics: key = metric name, value = regex with one group;
                            key "" = a regex with named groups */
     bool patterns_only; /* metrics: … only: true — no built-in recognition */
+    char *tensorboard;  /* metrics: folder of event files, from where a trial runs; NULL: none */
 
     char *algorithm;  /* "auto", "random", … */
     int64_t trials;   /* how many to run; 0: as many as the space has */

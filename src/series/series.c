@@ -29,6 +29,7 @@ static const struct {
     enum metrics_source source;
 } files[] = {
     {"metrics", METRICS_FILE},
+    {"events", METRICS_FILE}, /* what TensorBoard's event files told (agent/events.h) */
     {"stdout", METRICS_OUTPUT},
     {"stderr", METRICS_OUTPUT},
 };

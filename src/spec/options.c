@@ -72,7 +72,7 @@ const struct option options[] = {
     { .path = "output", .type = OPTION_ENUM, .words = output_words, AT(pty), .fallback = "files",
       .help = "Where output goes: straight to files, or through a pseudo-terminal (for programs that hold it back otherwise)." },
     { .path = "metrics", .type = OPTION_SPECIAL, .read = read_metrics, .write = write_metrics, AT(patterns),
-      .form = "a mapping of metrics to patterns, or a list of patterns", .help = "How to read metrics from the output, beside what is recognised by itself; see below." },
+      .form = "a mapping of metrics to patterns, or a list of patterns", .help = "How to read metrics from the output, beside what is recognised by itself, and from TensorBoard's event files; see below." },
     { .path = "diverge", .type = OPTION_TEXTS, AT(diverge),
       .form = "a list of metrics", .help = "Metrics whose NaN or Inf means that the trial diverged; the objective always does." },
 

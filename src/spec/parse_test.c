@@ -156,8 +156,6 @@ TEST(keys_of_later_issues_are_answered)
     BAD("command: x\nroles:\n", "t.yaml:2:1: 'roles' is not available yet");
     BAD("command: x\n\n\n\n\n\n\n\nalerts: {mail: x}\n",
         "t.yaml:9:1: 'alerts' is not available yet");
-    BAD("command: x\nmetrics: {tensorboard: runs}\n",
-        "t.yaml:2:11: 'metrics.tensorboard' is not available yet");
 }
 
 TEST(an_unknown_word_gets_a_suggestion)
@@ -267,6 +265,27 @@ TEST(metrics_have_three_forms)
     assert_string_equal(spec.patterns.at[0].key, "loss");
     BAD("command: x\nmetrics: {patterns: {}, loss: '(.*)'}\n",
         "t.yaml:2:25: 'metrics': 'loss' belongs under 'patterns'");
+}
+
+TEST(metrics_may_come_from_tensorboard_too)
+{
+    GOOD("command: x\nmetrics: {tensorboard: logs/}\n");
+    assert_string_equal(spec.tensorboard, "logs/");
+    assert_int_equal(spec.patterns.len, 0);
+    GOOD("command: x\nmetrics: {tensorboard: /a/b, only: true, loss: '(.*)'}\n");
+    assert_string_equal(spec.tensorboard, "/a/b");
+    assert_string_equal(spec.patterns.at[0].key, "loss");
+    assert_true(spec.patterns_only);
+    GOOD("command: x\nmetrics: {tensorboard: ., patterns: ['(?<x>.*)']}\n");
+    assert_string_equal(spec.tensorboard, ".");
+    assert_int_equal(spec.patterns.len, 1);
+    GOOD("command: x\nmetrics: {tensorboard: }\n");
+    assert_null(spec.tensorboard);
+    BAD("command: x\nmetrics: {tensorboard: ''}\n",
+        "t.yaml:2:24: 'metrics.tensorboard' is the folder of the event files; '.' is where the "
+        "trial runs");
+    BAD("command: x\nmetrics: {tensorboard: [a]}\n",
+        "t.yaml:2:24: 'metrics.tensorboard' must be a text, not a list");
 }
 
 TEST(short_forms_mean_the_usual)

@@ -89,9 +89,6 @@ static int add_pattern(struct reader *reader, const char *metric, const struct y
 static int read_pattern_map(struct reader *reader, const struct yaml_node *map)
 {
     for (size_t i = 0; i < map->n; i++) {
-        if (str_eq(map->keys[i]->text, "tensorboard"))
-            return yaml_err(reader->err, map->keys[i],
-                            "'metrics.tensorboard' is not available yet");
         if (!*map->keys[i]->text)
             return yaml_err(reader->err, map->keys[i], "'metrics': a metric needs a name");
         int r = add_pattern(reader, map->keys[i]->text, map->items[i]);
@@ -125,31 +122,63 @@ static int read_only(struct reader *reader, const struct yaml_node *node)
     return 0;
 }
 
+static int read_tensorboard(struct reader *reader, const struct yaml_node *node)
+{
+    const char *folder;
+    int r = yaml_is_null(node) ? 0 : read_text(reader, node, "metrics.tensorboard", &folder);
+
+    free(reader->spec->tensorboard);
+    reader->spec->tensorboard = NULL;
+    if (r < 0 || yaml_is_null(node))
+        return r;
+    if (!*folder)
+        return yaml_err(reader->err, node,
+                        "'metrics.tensorboard' is the folder of the event files; '.' is where the "
+                        "trial runs");
+    reader->spec->tensorboard = xstrdup(folder);
+    return 0;
+}
+
+/* Everything but some keys, which have been read. */
+static struct yaml_node *map_without(struct reader *reader, const struct yaml_node *node,
+                                     const char *const *keys)
+{
+    struct yaml_node *rest = yaml_map(&reader->arena, node);
+
+    for (size_t i = 0; i < node->n; i++) {
+        bool left_out = false;
+        for (const char *const *key = keys; *key; key++)
+            left_out = left_out || str_eq(node->keys[i]->text, *key);
+        if (left_out)
+            continue;
+        yaml_put(&reader->arena, rest, node->keys[i]->text, node->items[i]);
+        rest->keys[rest->n - 1] = node->keys[i];
+    }
+    return rest;
+}
+
 int read_metrics(struct reader *reader, const struct yaml_node *node)
 {
-    const struct yaml_node *only = yaml_find(node, "only"), *patterns = yaml_find(node, "patterns");
+    static const char *const own[] = {"only", "tensorboard", NULL};
+    const struct yaml_node *only = yaml_find(node, "only"), *patterns = yaml_find(node, "patterns"),
+                           *tensorboard = yaml_find(node, "tensorboard");
 
-    if (!only && !patterns)
+    if (!only && !patterns && !tensorboard)
         return read_patterns(reader, node);
     for (size_t i = 0; i < node->n; i++) {
         const char *key = node->keys[i]->text;
-        int r = str_eq(key, "only")       ? read_only(reader, node->items[i])
-                : str_eq(key, "patterns") ? read_patterns(reader, node->items[i])
-                : patterns                ? yaml_err(reader->err, node->keys[i],
-                                                     "'metrics': '%s' belongs under 'patterns'", key)
-                                          : 0;
+        int r = str_eq(key, "only")          ? read_only(reader, node->items[i])
+                : str_eq(key, "tensorboard") ? read_tensorboard(reader, node->items[i])
+                : str_eq(key, "patterns")    ? read_patterns(reader, node->items[i])
+                : patterns                   ? yaml_err(reader->err, node->keys[i],
+                                                        "'metrics': '%s' belongs under 'patterns'", key)
+                                             : 0;
         if (r < 0)
             return r;
     }
     if (patterns)
         return 0;
-    struct yaml_node *rest = yaml_map(&reader->arena, node); /* {only: true, loss: …} */
-    for (size_t i = 0; i < node->n; i++)
-        if (node->items[i] != only) {
-            yaml_put(&reader->arena, rest, node->keys[i]->text, node->items[i]);
-            rest->keys[rest->n - 1] = node->keys[i];
-        }
-    return read_pattern_map(reader, rest);
+    return read_pattern_map(reader, map_without(reader, node, own)); /* {only: true, loss: …} */
 }
 
 /* A share strictly between 0 and 1, or never. */

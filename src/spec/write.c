@@ -33,6 +33,8 @@ void write_metrics(const struct spec *spec, struct json_out *out)
 {
     json_begin_object(out);
     json_put_bool(out, "only", spec->patterns_only);
+    if (spec->tensorboard)
+        json_put_text(out, "tensorboard", spec->tensorboard);
     json_key(out, "patterns");
     json_begin_array(out);
     for (size_t i = 0; i < spec->patterns.len; i++) {

@@ -25,7 +25,8 @@ static const char *const specs[] = {
     "command: x\nsearch: {seed: 9000000000000000}\n",
     "name: n\ndescription: \"a\\tb \\\"q\\\" é\"\ntags: [a, '1']\ncommand: [a, 'b c', '{{}}', '']\n"
     "pass: file\nflags: value\nenv: {A: '1', B: yes}\nworkdir: trial\noutput: pty\n"
-    "metrics: ['(?<a>.*)', {b: 'x(.)'}]\ndiverge: [b]\nobjective: {metric: a, goal: max, target: "
+    "metrics: {tensorboard: logs, patterns: ['(?<a>.*)', {b: 'x(.)'}]}\ndiverge: [b]\nobjective: "
+    "{metric: a, goal: max, target: "
     "5%}\n"
     "search: {algorithm: sobol, trials: 3, parallel: 2, stop: median, seed: 0}\n"
     "limits: {time: 1h, trial_time: 1.5s, retries: 7, deadline: '2030-01-01 10:00', output: none, "
