@@ -4,11 +4,13 @@
  * cut, and the cut is said.
  *
  * Rows are printed from the database as they come, so a hundred thousand trials need no memory.
+ * Sorted by an expression they come twice: once for their keys, then those that are shown.
  */
 #include "base/clock.h"
 #include "cli/cmd.h"
 #include "cli/find.h"
 #include "cli/output.h"
+#include "cli/where.h"
 #include "spec/parse.h"
 
 #include <errno.h>
@@ -20,7 +22,10 @@ static const struct cmd_option options[] = {
     {"limit", 'n', "N", "show at most this many (50)"},
     {"all", 'a', NULL, "show all of them"},
     {"state", 0, "STATE", "only those in this state"},
-    {"sort", 0, "KEY", "trials by newest, number, or value (completed ones, best first)"},
+    {"where", 'w', "EXPR",
+     "only those for which this holds, as in 'min(loss) < 0.3 and lr > 1e-4'"},
+    {"sort", 0, "EXPR", "by newest, number, value (completed ones, best first), or any expression"},
+    {"desc", 0, NULL, "with --sort: largest first"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -31,15 +36,21 @@ struct list {
     struct table table;
     int64_t limit; /* 0: all */
     int64_t shown, hidden;
-    const char *state;    /* NULL: any */
+    const char *state;   /* NULL: any */
+    struct where *where; /* NULL: all, in the store's order */
+    bool again;          /* the rows that fit come once more, sorted */
+    struct err *err;
     bool engine, stopped; /* stopped: there is a column of stopped trials */
 };
 
-/* May this row be shown? Counts it as shown or hidden. */
-static bool admit(struct list *list, const char *state)
+static bool has_state(const struct list *list, const char *state)
 {
-    if (list->state && !str_eq(list->state, state))
-        return false;
+    return !list->state || str_eq(list->state, state);
+}
+
+/* May this row, which fits, be shown? Counts it as shown or hidden. */
+static bool admit(struct list *list)
+{
     if (list->limit > 0 && list->shown == list->limit) {
         list->hidden++;
         return false;
@@ -143,8 +154,16 @@ static void experiment_cells(struct list *list, const struct experiment_row *row
 static int on_experiment(const struct experiment_row *row, void *arg)
 {
     struct list *list = arg;
+    enum experiment_state state = shown_state(&row->experiment, list->engine);
 
-    if (!admit(list, experiment_state_name(shown_state(&row->experiment, list->engine))))
+    if (!list->again) {
+        if (!has_state(list, experiment_state_name(state)))
+            return 0;
+        int r = where_experiment(list->where, row, state, list->err);
+        if (r <= 0 || where_sorts(list->where))
+            return MIN(r, 0);
+    }
+    if (!admit(list))
         return 0;
     if (!list->call->json) {
         experiment_cells(list, row);
@@ -196,7 +215,14 @@ static int on_trial(const struct trial_row *row, void *arg)
 {
     struct list *list = arg;
 
-    if (!admit(list, trial_state_name(row->trial.state)))
+    if (!list->again) {
+        if (!has_state(list, trial_state_name(row->trial.state)))
+            return 0;
+        int r = where_trial(list->where, row, list->err);
+        if (r <= 0 || where_sorts(list->where))
+            return MIN(r, 0);
+    }
+    if (!admit(list))
         return 0;
     if (!list->call->json) {
         trial_cells(list, row);
@@ -209,20 +235,89 @@ static int on_trial(const struct trial_row *row, void *arg)
     return 0;
 }
 
-static int parse_order(const struct cmd_call *call, enum trial_order *ret)
+/* ---- order ---- */
+
+/* The words that --sort knows besides expressions. */
+static bool named_order(const struct cmd_call *call, enum trial_order *ret)
 {
     const char *key = cmd_value(call, "sort");
 
-    if (!key || str_eq(key, "newest"))
-        *ret = ORDER_NEWEST;
-    else if (str_eq(key, "number"))
+    *ret = ORDER_NEWEST;
+    if (key && str_eq(key, "number"))
         *ret = ORDER_NUMBER;
-    else if (str_eq(key, "value"))
+    else if (key && str_eq(key, "value"))
         *ret = ORDER_BEST;
-    else
-        return cmd_usage(call, "--sort knows newest, number and value, not '%s'", key);
-    return 0;
+    return !key || (!cmd_flag(call, "desc") && (*ret != ORDER_NEWEST || str_eq(key, "newest")));
 }
+
+/* The expressions of the call; none is needed for what the store can do. Experiments have no other
+ * order than the newest first. */
+static int make_where(struct list *list, const struct target *target, struct where **ret)
+{
+    const struct cmd_call *call = list->call;
+    const char *key = cmd_value(call, "sort");
+    enum trial_order order;
+    bool named = named_order(call, &order) && (target || order == ORDER_NEWEST);
+    struct where_ask ask = {.home = call->home,
+                            .store = list->store,
+                            .target = target,
+                            .condition = cmd_value(call, "where"),
+                            .key = named ? NULL : key,
+                            .desc = cmd_flag(call, "desc"),
+                            .now_us = clock_wall_us()};
+
+    if (ask.desc && !key)
+        return cmd_usage(call, "--desc goes with --sort");
+    if (!ask.condition && !ask.key)
+        return CMD_OK;
+    int r = where_new(&ask, ret, list->err);
+    return r < 0 ? where_fail(call, r, list->err) : CMD_OK;
+}
+
+/* The numbers that are to be shown, in their order; the others are counted. */
+static const int64_t *sorted_rows(struct list *list, size_t *ret_n)
+{
+    size_t n;
+    const int64_t *numbers = where_sorted(list->where, &n);
+
+    list->again = true;
+    *ret_n = list->limit > 0 ? MIN(n, (size_t)list->limit) : n;
+    list->hidden = (int64_t)(n - *ret_n);
+    return numbers;
+}
+
+static int print_sorted_trials(struct list *list)
+{
+    size_t n;
+    const int64_t *numbers = sorted_rows(list, &n);
+    int r = 0;
+
+    for (size_t i = 0; i < n && r >= 0; i++) {
+        struct trial_query query = {.experiment = list->target->experiment.experiment.id,
+                                    .number = numbers[i]};
+        r = store_trials(list->store, &query, on_trial, list, list->err);
+    }
+    return r;
+}
+
+static int print_sorted_experiments(struct list *list)
+{
+    size_t n;
+    const int64_t *numbers = sorted_rows(list, &n);
+    int r = 0;
+
+    for (size_t i = 0; i < n && r >= 0; i++) {
+        struct experiment_row row = {0};
+        autofree(mem) char *id = xasprintf("%lld", (long long)numbers[i]);
+        r = store_find_experiment(list->store, id, true, &row, list->err);
+        if (r >= 0)
+            r = on_experiment(&row, list);
+        experiment_row_release(&row);
+    }
+    return r;
+}
+
+/* ---- the command ---- */
 
 /* What was counted beyond the limit, without reading the rows: the counts of the experiment. */
 static int64_t count_all(const struct target *target, const char *state)
@@ -243,53 +338,82 @@ static void print_list(struct list *list)
     if (list->shown)
         table_print(&list->table, stdout, list->call->colour, terminal_width());
     else
-        puts(list->state ? "none in this state" : "no trials yet");
+        puts(list->where ? "none fits" : list->state ? "none in this state" : "no trials yet");
     if (list->hidden > 0)
         printf("and %lld more: --all shows them\n", (long long)list->hidden);
+}
+
+static int walk_trials(struct list *list)
+{
+    const struct target *target = list->target;
+    struct trial_query query = {.experiment = target->experiment.experiment.id,
+                                .goal = target->spec.objective.goal};
+    bool all = list->state || list->where;
+
+    named_order(list->call, &query.order);
+    if (where_sorts(list->where))
+        query.order = ORDER_NUMBER;
+    query.limit = all ? 0 : list->limit;
+    int r = store_trials(list->store, &query, on_trial, list, list->err);
+    if (r >= 0 && where_sorts(list->where))
+        return print_sorted_trials(list);
+    if (!list->where && query.order != ORDER_BEST)
+        list->hidden = count_all(target, list->state) - list->shown;
+    return r;
 }
 
 static int list_trials(struct list *list, const char *ref)
 {
     struct target target;
-    autorelease(err) struct err err = ERR_INIT;
-    struct trial_query query = {0};
-    int code = parse_order(list->call, &query.order);
+    autofree(where) struct where *where = NULL;
+    int code = CMD_OK, r = target_find(list->store, ref, FIND_EXPERIMENT, &target, list->err);
 
-    if (code)
-        return code;
-    int r = target_find(list->store, ref, FIND_EXPERIMENT, &target, &err);
-    if (r == 0) {
+    if (r == 0)
+        code = make_where(list, &target, &where);
+    if (r == 0 && code == CMD_OK) {
         list->target = &target;
+        list->where = where;
         trial_columns(&list->table, &target.spec);
-        query.experiment = target.experiment.experiment.id;
-        query.goal = target.spec.objective.goal;
-        query.limit = list->state ? 0 : list->limit;
-        r = store_trials(list->store, &query, on_trial, list, &err);
-        if (query.order != ORDER_BEST)
-            list->hidden = count_all(&target, list->state) - list->shown;
+        r = walk_trials(list);
+        if (r >= 0)
+            print_list(list);
     }
-    if (r >= 0)
-        print_list(list);
     list->target = NULL;
+    list->where = NULL;
     target_release(&target);
-    return r < 0 ? cmd_fail(list->call, CMD_FAILED, &err) : CMD_OK;
+    return r < 0 ? cmd_fail(list->call, CMD_FAILED, list->err) : code;
+}
+
+static int walk_experiments(struct list *list)
+{
+    int r = store_experiments(list->store, list->where ? 0 : list->limit, note_stopped,
+                              &list->stopped, list->err);
+
+    experiment_columns(&list->table, list->stopped);
+    if (r >= 0)
+        r = store_experiments(list->store, 0, on_experiment, list, list->err);
+    if (r >= 0 && where_sorts(list->where))
+        r = print_sorted_experiments(list);
+    return r;
 }
 
 static int list_experiments(struct list *list)
 {
-    autorelease(err) struct err err = ERR_INIT;
+    autofree(where) struct where *where = NULL;
+    int code = make_where(list, NULL, &where);
 
-    int r = store_experiments(list->store, list->limit, note_stopped, &list->stopped, &err);
-    experiment_columns(&list->table, list->stopped);
-    if (r >= 0)
-        r = store_experiments(list->store, 0, on_experiment, list, &err);
+    if (code != CMD_OK)
+        return code;
+    list->where = where;
+    int r = walk_experiments(list);
     if (r < 0)
-        return cmd_fail(list->call, CMD_FAILED, &err);
-    if (list->shown || list->state || list->call->json)
+        code = cmd_fail(list->call, CMD_FAILED, list->err);
+    else if (list->shown || list->state || list->where || list->call->json)
         print_list(list);
     else
         printf("no experiments yet in %s\n", list->call->home);
-    return CMD_OK;
+    list->where = NULL;
+    return code;
 }
 
 /* A home that is not there yet is empty, not wrong. */
@@ -314,7 +438,8 @@ static int run(struct cmd_call *call)
 {
     autofree(store) struct store *store = NULL;
     autorelease(err) struct err err = ERR_INIT;
-    struct list list = {.call = call, .limit = LIMIT, .state = cmd_value(call, "state")};
+    struct list list = {
+        .call = call, .limit = LIMIT, .state = cmd_value(call, "state"), .err = &err};
     int code = cmd_number(call, "limit", 1, INT32_MAX, &list.limit);
 
     if (code)
@@ -341,7 +466,12 @@ const struct cmd cmd_ls = {
     .args = "[EXPERIMENT]",
     .help = "list the experiments, or the trials of one",
     .details = "EXPERIMENT is a number, a name (the newest of that name) or 'last'. With --json an "
-               "array of all of them, newest first, unless --limit says less.",
+               "array of all of them, newest first, unless --limit says less.\n\n"
+               "--where and --sort take expressions over parameters, metrics, curves of metrics, "
+               "and what is known of a row (state, reason, value, step, duration, started, tags, "
+               "…), such as:\n\n"
+               "    min(val_loss, step > 1000) < 0.3 and time_to(acc >= 0.9) < 2h\n\n"
+               "docs/expressions.md describes them. What a row does not have comes last.",
     .max_args = 1,
     .options = options,
     .run = run,

@@ -247,7 +247,7 @@ static struct expr_value eval_match(struct run *run, const struct node *node)
     return expr_bool(found != node->negated);
 }
 
-/* Null is neither finite nor not finite: only `is null` speaks of it. */
+/* Null is neither finite nor not finite: only `is null` speaks of it, and of an empty list. */
 static struct expr_value eval_is(struct run *run, const struct node *node)
 {
     struct expr_value a = expr_node_value(run, node->args[0]);
@@ -255,8 +255,9 @@ static struct expr_value eval_is(struct run *run, const struct node *node)
 
     if (a.type == EXPR_UNKNOWN)
         return node->is == IS_NULL && a.sure ? expr_bool(node->negated) : unknown();
+    bool empty = a.type == EXPR_NULL || (a.type == EXPR_LIST && !a.n);
     if (node->is == IS_NULL)
-        return expr_bool((a.type == EXPR_NULL) != node->negated);
+        return expr_bool(empty != node->negated);
     if (!number)
         return expr_bool(false);
     if (node->is == IS_FINITE)

@@ -21,6 +21,7 @@ enum {
     C_STEP,
     C_NUMBER,
     C_TAGS,
+    C_LABELS,
     C_NOTE,
     C_STARRED,
     C_STARTED,
@@ -40,6 +41,7 @@ static const struct expr_column columns[] = {
     {"step", EXPR_FIELD, EXPR_NUMBER, NULL, 0},
     {"number", EXPR_FIELD, EXPR_NUMBER, NULL, 0},
     {"tags", EXPR_FIELD, EXPR_LIST, NULL, 0},
+    {"labels", EXPR_FIELD, EXPR_LIST, NULL, 0},
     {"note", EXPR_FIELD, EXPR_TEXT, NULL, 0},
     {"starred", EXPR_FIELD, EXPR_BOOL, NULL, 0},
     {"started", EXPR_FIELD, EXPR_TIME, NULL, 0},
@@ -71,6 +73,8 @@ static struct expr_value field(size_t column, void *arg UNUSED)
         return expr_number(7);
     case C_TAGS:
         return (struct expr_value){.type = EXPR_LIST, .n = 2, .list = tags};
+    case C_LABELS:
+        return (struct expr_value){.type = EXPR_LIST};
     case C_STARRED:
         return expr_bool(true);
     case C_STARTED:
@@ -236,6 +240,11 @@ static const char *const values[][2] = {
     {"'bad' not in tags", "true"},
     {"tags ~ '^pap'", "true"},
     {"tags in ('x', 'good')", "true"},
+    {"tags is null", "false"},
+    {"labels is null", "true"},
+    {"labels = 'good'", "false"},
+    {"labels != 'good'", "true"},
+    {"'good' not in labels", "true"},
     {"starred", "true"},
     {"starred = false", "false"},
     {"mix = 'auto'", "true"},

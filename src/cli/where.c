@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * where.c — the columns of a home for expressions, and their values: fields and parameters from the
+ * row, stats of metrics from the database's summaries (read once, those of the metrics that the
+ * expressions name), points from the samples of the trial.
+ *
+ * A trial that was started again may have told steps twice: the summaries counted these, the
+ * samples leave out the past that was given up. So of such trials only the last value is taken
+ * from the summary.
+ */
+#include "cli/where.h"
+#include "cli/where_parts.h"
+#include "base/map.h"
+#include "series/series.h"
+
+#include <errno.h>
+#include <math.h>
+
+struct stat_row {
+    int64_t trial;
+    size_t column;
+    struct summary summary; /* without its name */
+};
+struct read_metric { /* samples of the present row */
+    size_t column;
+    struct series_set set;
+};
+struct sort_key {
+    struct expr_value value; /* a text is the arena's */
+    int64_t number;
+    size_t place; /* in which it came */
+    bool desc;
+};
+struct where {
+    struct where_ask ask;
+    struct arena arena;
+    const struct where_field *fields;
+    VEC(struct expr_column) columns; /* fields, parameters, metrics */
+    size_t n_fields, n_params;
+    struct map_text metrics; /* name → its column + 1 */
+    struct expr *condition, *key;
+    VEC(struct stat_row) stats; /* by trial */
+    size_t stat_at;             /* of the present row */
+    struct where_row row;
+    VEC(struct read_metric) read;
+    VEC(struct sort_key) keys;
+    VEC(int64_t) sorted;
+};
+
+/* ---- the columns ---- */
+
+static void add_fields(struct where *where)
+{
+    for (const struct where_field *field = where->fields; field->name; field++) {
+        struct expr_column column = {.name = field->name,
+                                     .kind = EXPR_FIELD,
+                                     .type = field->type,
+                                     .words = where_words(field->words)};
+        vec_push(&where->columns, column);
+    }
+    where->n_fields = where->columns.len;
+}
+
+/* All texts of a choice, up to a NULL. */
+static const char *const *words_of(struct where *where, const struct param *param)
+{
+    const char **words = arena_alloc(&where->arena, (param->n_choices + 1) * sizeof(*words));
+    size_t n = 0;
+
+    for (size_t i = 0; i < param->n_choices; i++)
+        if (param->choices[i].kind == VALUE_TEXT)
+            words[n++] = param->choices[i].text;
+    return words;
+}
+
+static void add_params(struct where *where, const struct space *space)
+{
+    for (size_t i = 0; i < space->n; i++) {
+        const struct param *param = &space->params[i];
+        enum expr_type type = where_param_type(param);
+        struct expr_column column = {.name = param->name,
+                                     .kind = EXPR_PARAM,
+                                     .type = type,
+                                     .words = type == EXPR_TEXT ? words_of(where, param) : NULL};
+        vec_push(&where->columns, column);
+    }
+    where->n_params = space->n;
+}
+
+static size_t metric_column(const struct where *where, const char *name)
+{
+    return (size_t)(uintptr_t)map_text_find(&where->metrics, name);
+}
+
+static void add_metric(struct where *where, const char *name, int better)
+{
+    if (!name || metric_column(where, name))
+        return;
+    struct expr_column column = {.name = arena_strdup(&where->arena, name),
+                                 .kind = EXPR_METRIC,
+                                 .type = EXPR_NUMBER,
+                                 .better = better};
+    vec_push(&where->columns, column);
+    map_text_put(&where->metrics, name, (void *)(uintptr_t)where->columns.len);
+}
+
+static int on_name(int64_t trial UNUSED, const struct summary *summary, void *arg)
+{
+    add_metric(arg, summary->metric, 0);
+    return 0;
+}
+
+static void add_objective(struct where *where, const struct objective *objective)
+{
+    add_metric(where, objective->metric, objective->goal == GOAL_MAXIMIZE ? 1 : -1);
+}
+
+/* Those that the spec names, and all that were ever told. */
+static int add_metrics(struct where *where, struct err *err)
+{
+    const struct target *target = where->ask.target;
+
+    add_objective(where, &target->spec.objective);
+    vec_foreach (other, &target->spec.others)
+        add_objective(where, other);
+    vec_foreach (constraint, &target->spec.constraints)
+        add_metric(where, constraint->metric, constraint->at_least ? 1 : -1);
+    return store_summaries(where->ask.store, target->experiment.experiment.id, 0, on_name, where,
+                           err);
+}
+
+/* ---- summaries of the metrics that are asked for ---- */
+
+static bool needs_metric(const struct expr *expr, size_t column)
+{
+    size_t n = 0;
+    const struct expr_need *needs = expr ? expr_needs(expr, &n) : NULL;
+
+    for (size_t i = 0; i < n; i++)
+        if (needs[i].column == column && needs[i].kind == EXPR_METRIC)
+            return true;
+    return false;
+}
+
+static int on_summary(int64_t trial, const struct summary *summary, void *arg)
+{
+    struct where *where = arg;
+    size_t column = metric_column(where, summary->metric);
+
+    if (!column ||
+        (!needs_metric(where->condition, column - 1) && !needs_metric(where->key, column - 1)))
+        return 0;
+    struct stat_row row = {.trial = trial, .column = column - 1, .summary = *summary};
+    row.summary.metric = NULL; /* it is the store's */
+    vec_push(&where->stats, row);
+    return 0;
+}
+
+static bool names_metric(const struct expr *expr)
+{
+    size_t n = 0;
+    const struct expr_need *needs = expr ? expr_needs(expr, &n) : NULL;
+
+    for (size_t i = 0; i < n; i++)
+        if (needs[i].kind == EXPR_METRIC)
+            return true;
+    return false;
+}
+
+static int load_summaries(struct where *where, struct err *err)
+{
+    if (!names_metric(where->condition) && !names_metric(where->key))
+        return 0;
+    return store_summaries(where->ask.store, where->ask.target->experiment.experiment.id, 0,
+                           on_summary, where, err);
+}
+
+/* The first summary of that trial or of one behind it. */
+static size_t find_stats(const struct where *where, int64_t trial)
+{
+    size_t low = 0, high = where->stats.len;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (where->stats.at[middle].trial < trial)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- a row as a source ---- */
+
+static struct expr_value field_value(size_t column, void *arg)
+{
+    const struct where *where = arg;
+
+    if (column < where->n_fields)
+        return where->fields[column].get(&where->row);
+    size_t i = column - where->n_fields;
+    const struct trial_row *row = where->row.trial;
+    if (!row || i >= row->ndim || i >= where->n_params)
+        return expr_null();
+    return where_param(&where->ask.target->spec.space.params[i], row->trial.point[i]);
+}
+
+static void fill_stats(const struct summary *summary, bool again, struct expr_stats *ret)
+{
+    bool finite = summary->first_nan_step == STEP_NONE; /* it is that of the first Inf, too */
+
+    *ret = (struct expr_stats){.has = EXPR_HAS_LAST | EXPR_HAS_COUNT | EXPR_HAS_RANGE,
+                               .count = (uint64_t)summary->count,
+                               .last = summary->last,
+                               .min = summary->min,
+                               .max = summary->max,
+                               .first_nan = EXPR_NO_STEP};
+    if (again)
+        ret->has = EXPR_HAS_LAST;
+    if (finite)
+        ret->has |= EXPR_HAS_NANS | EXPR_HAS_INFS | EXPR_HAS_FIRST_NAN;
+}
+
+static bool metric_stats(size_t column, struct expr_stats *ret, void *arg)
+{
+    const struct where *where = arg;
+    const struct trial *trial = &where->row.trial->trial;
+
+    for (size_t i = where->stat_at;
+         i < where->stats.len && where->stats.at[i].trial == trial->number; i++)
+        if (where->stats.at[i].column == column) {
+            fill_stats(&where->stats.at[i].summary, trial->attempts > 1, ret);
+            return true;
+        }
+    return false;
+}
+
+static void forget_samples(struct where *where)
+{
+    vec_foreach (read, &where->read)
+        series_set_release(&read->set);
+    where->read.len = 0;
+}
+
+static int read_samples(struct where *where, size_t column, const struct series_set **ret,
+                        struct err *err)
+{
+    vec_foreach (read, &where->read)
+        if (read->column == column) {
+            *ret = &read->set;
+            return 0;
+        }
+    struct read_metric fresh = {.column = column};
+    int r = series_read(where->ask.home, &where->ask.target->spec, &where->row.trial->trial,
+                        where->columns.at[column].name, &fresh.set, err);
+    vec_push(&where->read, fresh);
+    *ret = &vec_last(&where->read)->set;
+    return r;
+}
+
+static int metric_points(size_t column, expr_points_fn *fn, void *fn_arg, void *arg,
+                         struct err *err)
+{
+    struct where *where = arg;
+    int64_t started_us = where->row.trial->trial.started_us;
+    const struct series_set *set = NULL;
+    struct expr_point some[256];
+
+    int r = read_samples(where, column, &set, err);
+    const struct series *series = r < 0 ? NULL : series_find(set, where->columns.at[column].name);
+    for (size_t i = 0, n; series && i < series->points.len; i += n) {
+        n = MIN(ARRAY_LEN(some), series->points.len - i);
+        for (size_t k = 0; k < n; k++) {
+            const struct series_point *point = &series->points.at[i + k];
+            bool timed = point->time_us && started_us;
+            some[k] = (struct expr_point){
+                .step = point->step,
+                .time_s = timed ? (double)(point->time_us - started_us) / 1e6 : NAN,
+                .value = point->value};
+        }
+        fn(some, n, fn_arg);
+    }
+    return r;
+}
+
+/* ---- the rows ---- */
+
+static void keep_key(struct where *where, struct expr_value value, int64_t number)
+{
+    struct sort_key key = {
+        .value = value, .number = number, .place = where->keys.len, .desc = where->ask.desc};
+    if (value.type == EXPR_TEXT)
+        key.value.text = arena_strdup(&where->arena, value.text);
+    vec_push(&where->keys, key);
+}
+
+static int test_row(struct where *where, int64_t number, struct err *err)
+{
+    bool trial = where->ask.target != NULL;
+    struct expr_source source = {.arg = where,
+                                 .field = field_value,
+                                 .stats = trial ? metric_stats : NULL,
+                                 .points = trial ? metric_points : NULL};
+    struct expr_value value;
+    int r = where->condition ? expr_test(where->condition, &source, err) : 1;
+
+    if (r == 1 && where->key) {
+        int failed = expr_eval(where->key, &source, &value, err);
+        if (failed < 0)
+            r = failed;
+        else
+            keep_key(where, value, number);
+    }
+    forget_samples(where);
+    return r;
+}
+
+int where_trial(struct where *where, const struct trial_row *row, struct err *err)
+{
+    if (!where)
+        return 1;
+    where->row = (struct where_row){.trial = row};
+    where->stat_at = find_stats(where, row->trial.number);
+    int r = test_row(where, row->trial.number, err);
+    if (r < 0)
+        err_context(err, "trial %lld.%lld", (long long)row->trial.experiment,
+                    (long long)row->trial.number);
+    return r;
+}
+
+int where_experiment(struct where *where, const struct experiment_row *row,
+                     enum experiment_state shown, struct err *err)
+{
+    if (!where)
+        return 1;
+    where->row = (struct where_row){.experiment = row, .shown = shown};
+    return test_row(where, row->experiment.id, err);
+}
+
+bool where_sorts(const struct where *where)
+{
+    return where && where->key;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct sort_key *x = a, *y = b;
+    int order = expr_value_compare(&x->value, &y->value, x->desc);
+
+    return order ? order : x->place < y->place ? -1 : x->place > y->place;
+}
+
+const int64_t *where_sorted(struct where *where, size_t *ret_n)
+{
+    if (where->keys.len)
+        qsort(where->keys.at, where->keys.len, sizeof(*where->keys.at), by_key);
+    where->sorted.len = 0;
+    vec_foreach (key, &where->keys)
+        vec_push(&where->sorted, key->number);
+    *ret_n = where->sorted.len;
+    return where->sorted.at;
+}
+
+/* ---- from its words to its end ---- */
+
+static int parse(struct where *where, const char *option, const char *text, enum expr_type want,
+                 struct expr **ret, struct err *err)
+{
+    struct expr_scope scope = {.noun = where->ask.target ? "trial" : "experiment",
+                               .columns = where->columns.at,
+                               .n = where->columns.len,
+                               .now_us = where->ask.now_us};
+
+    if (!text)
+        return 0;
+    int r = expr_parse(text, &scope, want, ret, err);
+    if (r < 0)
+        err_context(err, "%s", option);
+    return r;
+}
+
+int where_new(const struct where_ask *ask, struct where **ret, struct err *err)
+{
+    autofree(where) struct where *where = xcalloc(1, sizeof(*where));
+    int r = 0;
+
+    where->ask = *ask;
+    where->fields = ask->target ? where_trial_fields : where_experiment_fields;
+    add_fields(where);
+    if (ask->target) {
+        add_params(where, &ask->target->spec.space);
+        r = add_metrics(where, err);
+    }
+    if (r >= 0)
+        r = parse(where, "--where", ask->condition, EXPR_BOOL, &where->condition, err);
+    if (r >= 0)
+        r = parse(where, "--sort", ask->key, EXPR_ANY, &where->key, err);
+    if (r >= 0)
+        r = load_summaries(where, err);
+    if (r < 0)
+        return r;
+    *ret = TAKE(where);
+    return 0;
+}
+
+void where_free(struct where *where)
+{
+    if (!where)
+        return;
+    forget_samples(where);
+    expr_free(where->condition);
+    expr_free(where->key);
+    vec_release(&where->columns);
+    vec_release(&where->stats);
+    vec_release(&where->read);
+    vec_release(&where->keys);
+    vec_release(&where->sorted);
+    map_text_release(&where->metrics);
+    arena_release(&where->arena);
+    free(where);
+}
+
+int where_fail(const struct cmd_call *call, int r, const struct err *err)
+{
+    if (r == -EINVAL)
+        return cmd_usage(call, "%s", err_text(err));
+    return cmd_fail(call, CMD_FAILED, err);
+}
