@@ -10,12 +10,14 @@
 #include "cli/cmd.h"
 #include "cli/output.h"
 #include "cli/ranking.h"
+#include "cli/where.h"
 
 #include <errno.h>
 #include <math.h>
 
 static const struct cmd_option options[] = {
     {"number", 'n', "N", "how many (10; with --json the best one alone)"},
+    {"where", 'w', "EXPR", "of these only those for which this holds, as in 'lr < 0.1'"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -24,10 +26,63 @@ struct best {
     struct store *store;
     const struct target *target;
     struct ranking ranking;
+    struct where *where; /* NULL: all of them */
     struct table table;
     struct str json;
     struct json_out out;
 };
+
+/* ---- those that fit ---- */
+
+struct fitting {
+    struct where *where;
+    struct err *err;
+    VEC(int64_t) numbers; /* rising */
+};
+
+static int on_trial(const struct trial_row *row, void *arg)
+{
+    struct fitting *fitting = arg;
+    int r = where_trial(fitting->where, row, fitting->err);
+
+    if (r == 1)
+        vec_push(&fitting->numbers, row->trial.number);
+    return MIN(r, 0);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static void keep_numbers(struct ranking *ranking, const int64_t *numbers, size_t n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < ranking->order.len; i++)
+        if (n && bsearch(&ranking_at(ranking, i)->number, numbers, n, sizeof(*numbers), by_number))
+            ranking->order.at[kept++] = ranking->order.at[i];
+    ranking->order.len = kept;
+}
+
+/* The others leave the ranking. */
+static int keep_fitting(struct best *best, struct err *err)
+{
+    struct trial_query query = {.experiment = best->target->experiment.experiment.id};
+    struct fitting fitting = {.where = best->where, .err = err};
+
+    if (!best->where)
+        return 0;
+    int r = store_trials(best->store, &query, on_trial, &fitting, err);
+    if (r >= 0)
+        keep_numbers(&best->ranking, fitting.numbers.at, fitting.numbers.len);
+    vec_release(&fitting.numbers);
+    if (r >= 0 && !best->ranking.order.len)
+        return err_set(err, ENOENT, "none of the best trials of experiment %lld fits",
+                       (long long)query.experiment);
+    return r;
+}
 
 static int find_best(struct best *best, struct err *err)
 {
@@ -41,7 +96,7 @@ static int find_best(struct best *best, struct err *err)
                        id, id);
     int r = ranking_load(best->store, best->target, &best->ranking, err);
     if (r < 0 || ranking->order.len)
-        return r;
+        return r < 0 ? r : keep_fitting(best, err);
     if (ranking->completed)
         return err_set(err, ENOENT,
                        "no completed trial of experiment %lld has all objectives and keeps its "
@@ -190,6 +245,19 @@ static int print_best(struct best *best, struct err *err)
     return r < 0 ? cmd_fail(call, CMD_FAILED, err) : CMD_OK;
 }
 
+static int make_where(struct best *best, struct err *err)
+{
+    const struct cmd_call *call = best->call;
+    struct where_ask ask = {.home = call->home,
+                            .store = best->store,
+                            .target = best->target,
+                            .condition = cmd_value(call, "where"),
+                            .now_us = clock_wall_us()};
+    int r = ask.condition ? where_new(&ask, &best->where, err) : 0;
+
+    return r < 0 ? where_fail(call, r, err) : CMD_OK;
+}
+
 static int run(struct cmd_call *call)
 {
     autofree(store) struct store *store = NULL;
@@ -205,7 +273,10 @@ static int run(struct cmd_call *call)
     if (target_find(store, call->args[0], FIND_EXPERIMENT, &target, &err) < 0)
         code = cmd_fail(call, CMD_FAILED, &err);
     else
+        code = make_where(&best, &err);
+    if (code == CMD_OK)
         code = print_best(&best, &err);
+    where_free(best.where);
     ranking_release(&best.ranking);
     table_release(&best.table);
     str_release(&best.json);

@@ -9,6 +9,7 @@
 #include "cli/cmd.h"
 #include "cli/export.h"
 #include "cli/output.h"
+#include "cli/where.h"
 #include "series/series.h"
 
 #include <errno.h>
@@ -20,6 +21,7 @@ static const struct cmd_option options[] = {
     {"metrics", 0, NULL, "every sample of every metric, not the trials"},
     {"iterations", 0, NULL, "every reported step with the configuration of the machine"},
     {"summary", 0, NULL, "a row for each trial: time, speed, changes of the machine, energy"},
+    {"where", 'w', "EXPR", "only trials for which this holds; with the trials and --metrics"},
     {"output", 'o', "FILE", "write there instead of standard output"},
     {NULL, 0, NULL, NULL},
 };
@@ -179,15 +181,31 @@ static int metrics_of(const struct export *export, const struct trial *trial)
 
 /* ---- what is exported ---- */
 
+/* What this file passes as a struct export. */
+struct filtered {
+    struct export base;
+    struct where *where; /* NULL: all trials */
+};
+
+/* Is the trial to be written? 1, 0, or an error. */
+static int fits(const struct export *export, const struct trial_row *row)
+{
+    return where_trial(((const struct filtered *)export)->where, row, export->err);
+}
+
 static int metrics_row(const struct trial_row *row, void *arg)
 {
-    return metrics_of(arg, &row->trial) < 0;
+    int r = fits(arg, row);
+    return r == 1 ? metrics_of(arg, &row->trial) < 0 : r;
 }
 
 static int trial_row(const struct trial_row *row, void *arg)
 {
     const struct export *export = arg;
+    int r = fits(export, row);
 
+    if (r != 1)
+        return r;
     if (export->jsonl)
         json_trial(export, row);
     else
@@ -266,32 +284,60 @@ static int write_file(struct export *export, export_fn *write, const char *path)
     return r;
 }
 
+/* The trials to be written, if not all of them are. */
+static int make_where(const struct cmd_call *call, const struct export *export, export_fn *write,
+                      struct where **ret)
+{
+    struct where_ask ask = {.home = call->home,
+                            .store = export->store,
+                            .target = export->target,
+                            .condition = cmd_value(call, "where"),
+                            .now_us = clock_wall_us()};
+
+    if (!ask.condition)
+        return CMD_OK;
+    if (write != export_trials && write != export_metrics)
+        return cmd_usage(call, "--where goes with the trials and --metrics only");
+    int r = where_new(&ask, ret, export->err);
+    return r < 0 ? where_fail(call, r, export->err) : CMD_OK;
+}
+
+static int export_target(const struct cmd_call *call, struct filtered *filtered, export_fn *write)
+{
+    struct export *export = &filtered->base;
+    const char *path = cmd_value(call, "output");
+    int code = make_where(call, export, write, &filtered->where);
+
+    if (code != CMD_OK)
+        return code;
+    int r = path ? write_file(export, write, path) : write_all(export, write);
+    return r < 0 ? cmd_fail(call, CMD_FAILED, export->err) : CMD_OK;
+}
+
 static int run(struct cmd_call *call)
 {
     autofree(store) struct store *store = NULL;
     autorelease(err) struct err err = ERR_INIT;
-    const char *path = cmd_value(call, "output");
     struct target target;
-    struct export export = {.home = call->home,
-                            .target = &target,
-                            .to = stdout,
-                            .jsonl = cmd_flag(call, "jsonl") || call->json,
-                            .err = &err};
-
+    struct filtered filtered = {.base = {.home = call->home,
+                                         .target = &target,
+                                         .to = stdout,
+                                         .jsonl = cmd_flag(call, "jsonl") || call->json,
+                                         .err = &err}};
     export_fn *write = chosen(call);
 
-    if (export.jsonl && cmd_flag(call, "csv"))
+    if (filtered.base.jsonl && cmd_flag(call, "csv"))
         return cmd_usage(call, "--csv or --jsonl, not both");
     if (!write)
         return cmd_usage(call, "one of --metrics, --iterations and --summary, not several");
     if (store_open_read(call->home, &store, &err) < 0)
         return cmd_fail(call, CMD_FAILED, &err);
-    export.store = store;
+    filtered.base.store = store;
     int r = target_find(store, call->args[0], FIND_EXPERIMENT, &target, &err);
-    if (r == 0)
-        r = path ? write_file(&export, write, path) : write_all(&export, write);
+    int code = r < 0 ? cmd_fail(call, CMD_FAILED, &err) : export_target(call, &filtered, write);
+    where_free(filtered.where);
     target_release(&target);
-    return r < 0 ? cmd_fail(call, CMD_FAILED, &err) : CMD_OK;
+    return code;
 }
 
 const struct cmd cmd_export = {

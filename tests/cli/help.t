@@ -23,7 +23,8 @@ hone best EXPERIMENT
   the best trials of an experiment
 ...
 options:
-  --number N, -n N  [..]
+  --number N, -n N       [..]
+  --where EXPR, -w EXPR  [..]
   --home DIR        [..]
   --json            [..]
   --help, -h        [..]

@@ -108,6 +108,29 @@ $ hone ls --where 'failed = 0' --json | grep -o '"name":"[a-z]*"'
 "name":"two"
 $ hone ls --where "state = 'running'"
 none fits
+# what is exported, and which are the best
+$ hone export one --where 'x > 3' | cut -d, -f1,2,6,7
+trial,state,x,opt
+1.4,completed,4,sgd
+1.5,completed,5,adam
+$ hone export one --metrics --where 'x > 3 and grad_norm is null' | grep -c loss
+6
+$ hone export one --summary --where 'x > 3'
+hone export: --where goes with the trials and --metrics only
+'hone help export' tells more
+? 2
+$ hone export one --where 'y > 3'
+hone export: --where: no column is called 'y' (a text is written in quotes)
+'hone help export' tells more
+? 2
+$ hone best one --where "opt = 'sgd' and time_to(acc >= 0.5) is not null" | awk '{print $1}'
+trial
+1.4
+$ hone best one --where 'x > 2' --json | grep -o '"trial":"[0-9.]*"'
+"trial":"1.3"
+$ hone best one --where 'x = 2'
+hone: none of the best trials of experiment 1 fits
+? 1
 # a mistake is told before anything is shown
 $ hone ls one --where 'los < 3'
 hone ls: --where: no column is called 'los': did you mean 'loss'?
