@@ -213,6 +213,7 @@ static void send_launch(struct live *live, enum agent_command_kind kind, struct 
         .tensorboard = run->spec.tensorboard,
         .tuned = run->tuning && run->tuning->speed,
         .cpus = run->spec.cpus,
+        .figures_us = run->spec.figures_us,
     };
     struct command_line line = {0};
     struct environment env = {0};

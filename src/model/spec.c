@@ -9,7 +9,9 @@
 
 void spec_init(struct spec *spec)
 {
-    *spec = (struct spec){.objective = {.target = NAN, .average = 1}, .stop = {.chance = NAN}};
+    *spec = (struct spec){.objective = {.target = NAN, .average = 1},
+                          .stop = {.chance = NAN},
+                          .figures_us = FIGURES_US};
 }
 
 enum system_name system_name_of(const char *name)

@@ -8,6 +8,8 @@
 
 #include "model/space.h"
 
+#define FIGURES_US 1000000 /* metrics: system, where it is not said */
+
 enum goal { GOAL_MINIMIZE, GOAL_MAXIMIZE };
 /* How parameters that the command does not name as {name} reach the program. */
 enum pass { PASS_ARGS, PASS_ENV, PASS_FILE };
@@ -91,6 +93,7 @@ struct spec {
                            key "" = a regex with named groups */
     bool patterns_only; /* metrics: … only: true — no built-in recognition */
     char *tensorboard;  /* metrics: folder of event files, from where a trial runs; NULL: none */
+    int64_t figures_us; /* metrics: system — between two looks at its attempts; 0: off */
 
     char *algorithm;  /* "auto", "random", … */
     int64_t trials;   /* how many to run; 0: as many as the space has */

@@ -288,6 +288,31 @@ TEST(metrics_may_come_from_tensorboard_too)
         "t.yaml:2:24: 'metrics.tensorboard' must be a text, not a list");
 }
 
+TEST(metrics_of_the_system_are_taken_as_often_as_is_said)
+{
+    GOOD("command: x\n");
+    assert_int_equal(spec.figures_us, 1000000);
+    GOOD("command: x\nmetrics: {system: 250ms}\n");
+    assert_int_equal(spec.figures_us, 250000);
+    assert_int_equal(spec.patterns.len, 0);
+    GOOD("command: x\nmetrics: {system: off, loss: '(.*)', tensorboard: .}\n");
+    assert_int_equal(spec.figures_us, 0);
+    assert_int_equal(spec.patterns.len, 1);
+    GOOD("command: x\nmetrics: {system: }\n");
+    assert_int_equal(spec.figures_us, 1000000);
+    GOOD("command: x\nmetrics: {patterns: {system: 's (.*)'}}\n");
+    assert_string_equal(spec.patterns.at[0].key, "system");
+    BAD("command: x\nmetrics: {system: 10ms}\n",
+        "t.yaml:2:19: 'metrics.system' must be off or how often to look, 100ms or longer, not "
+        "'10ms'; a metric called so belongs under 'patterns'");
+    BAD("command: x\nmetrics: {system: 's (.*)'}\n",
+        "t.yaml:2:19: 'metrics.system' must be off or how often to look, 100ms or longer, not 's "
+        "(.*)'; a metric called so belongs under 'patterns'");
+    BAD("command: x\nmetrics: {system: [1s]}\n",
+        "t.yaml:2:19: 'metrics.system' must be off or how often to look, 100ms or longer, not a "
+        "list; a metric called so belongs under 'patterns'");
+}
+
 TEST(short_forms_mean_the_usual)
 {
     GOOD("command: [a, 'b c']\nobjective: val_loss\ncode: none\n");

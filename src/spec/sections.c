@@ -65,6 +65,8 @@ int read_command(struct reader *reader, const struct yaml_node *node)
 
 /* ---- metrics ---- */
 
+#define SHORTEST_US 100000 /* between two looks at the machine */
+
 static int add_pattern(struct reader *reader, const char *metric, const struct yaml_node *node)
 {
     const char *pattern;
@@ -139,6 +141,23 @@ static int read_tensorboard(struct reader *reader, const struct yaml_node *node)
     return 0;
 }
 
+/* A metric of that name is one of `patterns`. */
+static int read_figures(struct reader *reader, const struct yaml_node *node)
+{
+    int64_t *us = &reader->spec->figures_us;
+    bool off = node->kind == YAML_SCALAR && str_eq(node->text, "off");
+
+    *us = off ? 0 : FIGURES_US;
+    if (off || yaml_is_null(node))
+        return 0;
+    if (node->kind == YAML_SCALAR && duration_parse(node->text, us) == 0 && *us >= SHORTEST_US)
+        return 0;
+    return yaml_err(reader->err, node,
+                    "'metrics.system' must be off or how often to look, 100ms or longer, not %s; a "
+                    "metric called so belongs under 'patterns'",
+                    yaml_describe(node, &reader->arena));
+}
+
 /* Everything but some keys, which have been read. */
 static struct yaml_node *map_without(struct reader *reader, const struct yaml_node *node,
                                      const char *const *keys)
@@ -159,16 +178,19 @@ static struct yaml_node *map_without(struct reader *reader, const struct yaml_no
 
 int read_metrics(struct reader *reader, const struct yaml_node *node)
 {
-    static const char *const own[] = {"only", "tensorboard", NULL};
-    const struct yaml_node *only = yaml_find(node, "only"), *patterns = yaml_find(node, "patterns"),
-                           *tensorboard = yaml_find(node, "tensorboard");
+    static const char *const own[] = {"only", "tensorboard", "system", NULL};
+    const struct yaml_node *patterns = yaml_find(node, "patterns");
+    bool mixed = patterns;
 
-    if (!only && !patterns && !tensorboard)
+    for (size_t i = 0; own[i]; i++)
+        mixed = mixed || yaml_find(node, own[i]);
+    if (!mixed)
         return read_patterns(reader, node);
     for (size_t i = 0; i < node->n; i++) {
         const char *key = node->keys[i]->text;
         int r = str_eq(key, "only")          ? read_only(reader, node->items[i])
                 : str_eq(key, "tensorboard") ? read_tensorboard(reader, node->items[i])
+                : str_eq(key, "system")      ? read_figures(reader, node->items[i])
                 : str_eq(key, "patterns")    ? read_patterns(reader, node->items[i])
                 : patterns                   ? yaml_err(reader->err, node->keys[i],
                                                         "'metrics': '%s' belongs under 'patterns'", key)

@@ -29,12 +29,23 @@ void write_command(const struct spec *spec, struct json_out *out)
     write_texts(spec->command.at, spec->command.len, out);
 }
 
+static void write_figures(int64_t us, struct json_out *out)
+{
+    autorelease(str) struct str text = STR_INIT;
+
+    if (us == FIGURES_US)
+        return;
+    us ? duration_format(us, &text) : str_add(&text, "off");
+    json_put_text(out, "system", text.s);
+}
+
 void write_metrics(const struct spec *spec, struct json_out *out)
 {
     json_begin_object(out);
     json_put_bool(out, "only", spec->patterns_only);
     if (spec->tensorboard)
         json_put_text(out, "tensorboard", spec->tensorboard);
+    write_figures(spec->figures_us, out);
     json_key(out, "patterns");
     json_begin_array(out);
     for (size_t i = 0; i < spec->patterns.len; i++) {

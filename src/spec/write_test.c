@@ -25,7 +25,8 @@ static const char *const specs[] = {
     "command: x\nsearch: {seed: 9000000000000000}\n",
     "name: n\ndescription: \"a\\tb \\\"q\\\" é\"\ntags: [a, '1']\ncommand: [a, 'b c', '{{}}', '']\n"
     "pass: file\nflags: value\nenv: {A: '1', B: yes}\nworkdir: trial\noutput: pty\n"
-    "metrics: {tensorboard: logs, patterns: ['(?<a>.*)', {b: 'x(.)'}]}\ndiverge: [b]\nobjective: "
+    "metrics: {tensorboard: logs, system: 2s500ms, patterns: ['(?<a>.*)', {b: 'x(.)'}]}\ndiverge: "
+    "[b]\nobjective: "
     "{metric: a, goal: max, target: "
     "5%}\n"
     "search: {algorithm: sobol, trials: 3, parallel: 2, stop: median, seed: 0}\n"
