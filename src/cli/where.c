@@ -258,8 +258,8 @@ static int read_samples(struct where *where, size_t column, const struct series_
     return r;
 }
 
-static int metric_points(size_t column, expr_points_fn *fn, void *fn_arg, void *arg,
-                         struct err *err)
+static int metric_points(size_t column, const struct expr_range *range UNUSED, expr_points_fn *fn,
+                         void *fn_arg, void *arg, struct err *err)
 {
     struct where *where = arg;
     int64_t started_us = where->row.trial->trial.started_us;
@@ -268,7 +268,8 @@ static int metric_points(size_t column, expr_points_fn *fn, void *fn_arg, void *
 
     int r = read_samples(where, column, &set, err);
     const struct series *series = r < 0 ? NULL : series_find(set, where->columns.at[column].name);
-    for (size_t i = 0, n; series && i < series->points.len; i += n) {
+    bool more = true;
+    for (size_t i = 0, n; more && series && i < series->points.len; i += n) {
         n = MIN(ARRAY_LEN(some), series->points.len - i);
         for (size_t k = 0; k < n; k++) {
             const struct series_point *point = &series->points.at[i + k];
@@ -278,7 +279,7 @@ static int metric_points(size_t column, expr_points_fn *fn, void *fn_arg, void *
                 .time_s = timed ? (double)(point->time_us - started_us) / 1e6 : NAN,
                 .value = point->value};
         }
-        fn(some, n, fn_arg);
+        more = fn(some, n, fn_arg);
     }
     return r;
 }

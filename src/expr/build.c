@@ -30,8 +30,10 @@ struct node *expr_node_new(struct parser *p, enum node_kind kind, enum expr_type
     struct node *node = arena_alloc(&p->expr->arena, sizeof(*node));
 
     *node = (struct node){.kind = kind, .type = type, .at = at, .end = p->token.at, .n = n};
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         node->depth = MAX(node->depth, args[i]->depth);
+        node->of_point |= args[i]->of_point;
+    }
     node->depth++;
     if (node->depth > EXPR_DEPTH_MAX)
         return expr_refuse(p, "the expression is nested more than %d deep at character %zu",

@@ -48,6 +48,7 @@ static struct node *call_finish(struct parser *p, struct call *call, const struc
     vec_push(&p->expr->calls, call);
     expr_need_column(p, call->column, function->stats | (points ? STATS_OF_BOUNDS : 0), points);
     node->call = call;
+    node->of_point = false; /* its condition has points of its own */
     node->end = name->end;
     return node;
 }

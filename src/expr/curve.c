@@ -124,31 +124,23 @@ static void cut_window(struct curve *curve)
     curve->to = window->first ? k : n;
 }
 
-static bool passes(struct curve *curve, const struct expr_point *point)
-{
-    if (!curve->call->condition)
-        return true;
-    curve->run->point = point;
-    struct expr_value value = expr_node_value(curve->run, curve->call->condition);
-    return value_true(&value);
-}
-
-static void on_points(const struct expr_point *points, size_t n, void *arg)
+static bool on_points(const struct expr_point *points, size_t n, void *arg)
 {
     struct curve *curve = arg;
-    const struct call *call = curve->call;
-    bool gather = call->window.kind != WINDOW_ALL;
+    const struct function *function = curve->call->function;
+    bool gather = curve->call->window.kind != WINDOW_ALL;
+    bool enough = !gather && function->form & FORM_ENOUGH;
 
-    for (size_t i = 0; i < n; i++) {
-        if (!passes(curve, &points[i]))
+    for (size_t i = 0; i < n && !(enough && curve->n); i++) {
+        if (!filter_passes(&curve->filter, curve->run, &points[i]))
             continue;
         curve->count++;
         if (gather)
             vec_push(&curve->points, points[i]);
         else
-            call->function->add(curve, &points[i]);
+            function->add(curve, &points[i]);
     }
-    curve->run->point = NULL;
+    return !(enough && curve->n);
 }
 
 static struct expr_value finish(struct curve *curve)
@@ -180,8 +172,10 @@ static struct expr_value read_curve(struct run *run, const struct call *call)
         curve.number = number.number;
     }
     int r = run->error;
+    filter_init(&curve.filter, run, call->condition);
     if (r == 0 && run->source->points)
-        r = run->source->points(call->column, on_points, &curve, run->source->arg, run->err);
+        r = run->source->points(call->column, &curve.filter.range, on_points, &curve,
+                                run->source->arg, run->err);
     if (r < 0)
         run->error = r;
     else

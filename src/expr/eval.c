@@ -92,24 +92,6 @@ static struct expr_value eval_math(struct run *run, const struct node *node)
 
 /* ---- comparisons ---- */
 
-static bool compare_numbers(enum token_kind op, double a, double b)
-{
-    switch (op) {
-    case TOKEN_LESS:
-        return a < b;
-    case TOKEN_LESS_EQUAL:
-        return a <= b;
-    case TOKEN_MORE:
-        return a > b;
-    case TOKEN_MORE_EQUAL:
-        return a >= b;
-    case TOKEN_EQUAL:
-        return a == b;
-    default:
-        return a != b;
-    }
-}
-
 static double low_of(const struct expr_value *value)
 {
     return value->number;
@@ -190,7 +172,7 @@ static struct expr_value compare(enum token_kind op, const struct expr_value *a,
                                  const struct expr_value *b)
 {
     if (a->type == EXPR_NUMBER && b->type == EXPR_NUMBER)
-        return expr_bool(compare_numbers(op, a->number, b->number));
+        return expr_bool(expr_compare(op, a->number, b->number));
     if (a->type == EXPR_UNKNOWN || b->type == EXPR_UNKNOWN)
         return compare_bounds(op, a, b);
     if (a->type == EXPR_NULL || b->type == EXPR_NULL)

@@ -123,15 +123,24 @@ struct expr_point {
     double time_s; /* since the row's start; NaN: not known */
     double value;
 };
-typedef void expr_points_fn(const struct expr_point *points, size_t n, void *arg);
+typedef bool expr_points_fn(const struct expr_point *points, size_t n,
+                            void *arg); /* false: enough */
+/* Which points are asked for, bounds included; others may come, too. Where a bound is not the
+ * widest, points that have no step (no time) are outside. */
+struct expr_range {
+    int64_t min_step, max_step;    /* INT64_MIN, INT64_MAX: all */
+    double min_time_s, max_time_s; /* -INFINITY, INFINITY: all */
+};
 /* A row. Texts and lists live until the evaluation is over, and longer if its value is used. */
 struct expr_source {
     void *arg;
     struct expr_value (*field)(size_t column, void *arg); /* fields and parameters */
     /* false: the row has no such metric. NULL: nothing is known without points. */
     bool (*stats)(size_t column, struct expr_stats *ret, void *arg);
-    /* All points in their order, in pieces of any size. 0, or an error. NULL: metrics have none. */
-    int (*points)(size_t column, expr_points_fn *fn, void *fn_arg, void *arg, struct err *err);
+    /* The points in their order, in pieces of any size, until fn has enough. 0, or an error. NULL:
+     * metrics have none. */
+    int (*points)(size_t column, const struct expr_range *range, expr_points_fn *fn, void *fn_arg,
+                  void *arg, struct err *err);
 };
 /* The value; or an error of source->points. Texts in it are the source's or the expression's. */
 int expr_eval(const struct expr *expr, const struct expr_source *source, struct expr_value *ret,

@@ -110,16 +110,18 @@ static size_t curve(size_t column, struct expr_point *to)
 }
 
 static size_t points_read;
+static struct expr_range range_asked;
 
-static int points(size_t column, expr_points_fn *fn, void *fn_arg, void *arg UNUSED,
-                  struct err *err UNUSED)
+static int points(size_t column, const struct expr_range *range, expr_points_fn *fn, void *fn_arg,
+                  void *arg UNUSED, struct err *err UNUSED)
 {
     struct expr_point all[10];
     size_t n = curve(column, all);
 
     points_read++;
-    fn(all, n / 2, fn_arg);
-    fn(all + n / 2, n - n / 2, fn_arg);
+    range_asked = *range;
+    if (fn(all, n / 2, fn_arg))
+        fn(all + n / 2, n - n / 2, fn_arg);
     return 0;
 }
 
@@ -576,10 +578,40 @@ TEST(points_are_read_once_for_each_function_at_most)
     assert_int_equal(points_read, 2);
 }
 
-static int broken_points(size_t column UNUSED, expr_points_fn *fn UNUSED, void *fn_arg UNUSED,
-                         void *arg UNUSED, struct err *err)
+static int broken_points(size_t column UNUSED, const struct expr_range *range UNUSED,
+                         expr_points_fn *fn UNUSED, void *fn_arg UNUSED, void *arg UNUSED,
+                         struct err *err)
 {
     return err_set(err, EIO, "cannot read");
+}
+
+TEST(a_source_is_told_which_steps_are_asked_for)
+{
+    static const struct {
+        const char *text;
+        int64_t min, max;
+    } table[] = {
+        {"min(loss, step > 3) > 0", 4, INT64_MAX},
+        {"min(loss, step >= 3.5, step < 7) > 0", 4, 6},
+        {"min(loss, 3 <= step <= 6.5) > 0", 3, 6},
+        {"min(loss, step = 4 and value > 1) > 0", 4, 4},
+        {"min(loss, 8 > step) > 0", INT64_MIN, 7},
+        {"min(loss, step > argmin(loss) - 2) > 0", 8, INT64_MAX},
+        {"min(loss, step > 3 or value > 1) > 0", INT64_MIN, INT64_MAX},
+        {"min(loss, step > 3 and (step < 5 or value > 1)) > 0", 4, INT64_MAX},
+        {"min(loss, step > 1e300 or true) > 0", INT64_MIN, INT64_MAX},
+        {"min(loss, step < 1e300) > 0", INT64_MIN, INT64_MAX},
+        {"step_to(loss < 5) > 0", INT64_MIN, INT64_MAX},
+    };
+    autorelease(err) struct err err = ERR_INIT;
+
+    for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+        autofree(expr) struct expr *expr = parsed(table[i].text);
+        assert_int_equal(expr_test(expr, &by_points, &err), 1);
+        if (range_asked.min_step != table[i].min || range_asked.max_step != table[i].max)
+            fail_msg("%s: %lld %lld", table[i].text, (long long)range_asked.min_step,
+                     (long long)range_asked.max_step);
+    }
 }
 
 TEST(an_error_of_reading_points_is_told)

@@ -91,7 +91,8 @@ struct node {
         const regex_t *regex;
         enum is is;
     };
-    bool negated; /* MATCH, IN, IS */
+    bool negated;  /* MATCH, IN, IS */
+    bool of_point; /* it differs from point to point */
 };
 
 /* Which of the points that pass the condition count: the first or last so many. */
@@ -117,6 +118,7 @@ enum form {
     FORM_BETTER = 8,    /* improved(m, max) */
     FORM_COUNTS = 16,   /* without points it is 0 or false */
     FORM_BEFORE = 32,   /* it looks at the points before its window, too */
+    FORM_ENOUGH = 64,   /* the first point that counts is enough */
 };
 struct curve;
 struct function {
@@ -225,10 +227,45 @@ struct run {
 struct expr_value expr_node_value(struct run *run, const struct node *node);
 struct expr_value expr_call_value(struct run *run, const struct call *call);
 
+static inline bool expr_compare(enum token_kind op, double a, double b)
+{
+    switch (op) {
+    case TOKEN_LESS:
+        return a < b;
+    case TOKEN_LESS_EQUAL:
+        return a <= b;
+    case TOKEN_MORE:
+        return a > b;
+    case TOKEN_MORE_EQUAL:
+        return a >= b;
+    case TOKEN_EQUAL:
+        return a == b;
+    default:
+        return a != b;
+    }
+}
+
+/* filter.c: a condition on points, quick where it is simple. */
+struct filter_test {
+    enum point_part part;
+    enum token_kind op;
+    double bound;
+};
+struct filter {
+    struct filter_test tests[8]; /* all must hold … */
+    size_t n;
+    const struct node *condition; /* … and this; NULL: they are all there is */
+    struct expr_range range;      /* no point outside passes */
+};
+/* Functions inside of the condition were evaluated before. condition NULL: all pass. */
+void filter_init(struct filter *filter, struct run *run, const struct node *condition);
+bool filter_passes(const struct filter *filter, struct run *run, const struct expr_point *point);
+
 /* A function on its way over the points of a metric. */
 struct curve {
     const struct call *call;
     struct run *run;
+    struct filter filter;
     double number;  /* of FORM_NUMBER */
     uint64_t count; /* points added */
     uint64_t n;     /* those of them that the function keeps */

@@ -177,6 +177,7 @@ static struct node *point_node(struct parser *p, const struct token *name, enum 
 
     if (node) {
         node->part = part;
+        node->of_point = true;
         node->end = name->end;
     }
     return node;

@@ -59,14 +59,32 @@ static size_t curve(size_t column, uint8_t seed, struct expr_point *to)
     return n;
 }
 
-static int points(size_t column, expr_points_fn *fn, void *fn_arg, void *arg, struct err *err)
+/* Those outside of the range are left out, as a source may. */
+static bool inside(const struct expr_range *range, const struct expr_point *point)
+{
+    bool any_step = range->min_step == INT64_MIN && range->max_step == INT64_MAX;
+    bool any_time = isinf(range->min_time_s) && isinf(range->max_time_s);
+    bool step = point->step != EXPR_NO_STEP && point->step >= range->min_step &&
+                point->step <= range->max_step;
+    bool time = point->time_s >= range->min_time_s && point->time_s <= range->max_time_s;
+
+    return (any_step || step) && (any_time || time);
+}
+
+static int points(size_t column, const struct expr_range *range, expr_points_fn *fn, void *fn_arg,
+                  void *arg, struct err *err)
 {
     struct expr_point all[POINTS];
     size_t n = curve(column, *(const uint8_t *)arg, all);
 
+    size_t kept = 0;
+
     (void)err;
-    for (size_t i = 0; i < n; i += 5)
-        fn(all + i, MIN(5, n - i), fn_arg);
+    for (size_t i = 0; i < n; i++)
+        if (inside(range, &all[i]) || *(const uint8_t *)arg & 128)
+            all[kept++] = all[i];
+    for (size_t i = 0; i < kept && fn(all + i, MIN(5, kept - i), fn_arg); i += 5)
+        ;
     return 0;
 }
 
