@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diff.c — hone diff: why two trials or experiments differ. Parameters, spec, environment and
- * results side by side, equal rows hidden, and the files of the code that changed.
+ * diff.c — hone diff: why two trials or experiments differ. Parameters, results, machine, spec and
+ * environment side by side, equal rows hidden, and the files of the code that changed.
  *
  * Values are shown exact here, not to six digits: a difference must be seen.
  */
 #include "cli/cmd.h"
+#include "cli/export.h"
 #include "cli/facts.h"
 #include "cli/output.h"
 #include "store/object.h"
 
 #include <errno.h>
+#include <math.h>
 
 static const struct cmd_option options[] = {
     {"all", 'a', NULL, "show equal rows too"},
@@ -18,7 +20,7 @@ static const struct cmd_option options[] = {
     {NULL, 0, NULL, NULL},
 };
 
-static const char *const sections[] = {"parameters", "results", "spec", "environment"};
+static const char *const sections[] = {"parameters", "results", "machine", "spec", "environment"};
 
 struct diff {
     const struct cmd_call *call;
@@ -42,6 +44,80 @@ static int keep_code(const struct attempt *attempt, void *arg)
     return 0;
 }
 
+/* ---- the machine ---- */
+
+static void add_fact(struct facts *facts, const char *key, const char *text)
+{
+    vec_push(&facts->list, ((struct fact){"machine", xstrdup(key), xstrdup(text), NAN}));
+}
+
+struct machine {
+    const struct export *export;
+    struct facts *facts;
+};
+
+static void add_configuration(const struct machine *machine, const struct tuning *tuning)
+{
+    const struct spec *spec = &machine->export->target->spec;
+    const struct tuning_phase *last = vec_last(&tuning->phases);
+    autofree(mem) char *changes = xasprintf("%lld", (long long)tuning->changes);
+
+    for (size_t i = 0; i < tuning->n_values; i++) {
+        autorelease(str) struct str text = STR_INIT;
+        str_add_json_text(&text, last->values[i]);
+        if (text.len)
+            add_fact(machine->facts, system_name_at(spec, i), text.s);
+    }
+    add_fact(machine->facts, "changes", changes);
+}
+
+/* The configuration it ended with, how fast that was, and what it took. */
+static int on_machine(const struct trial_row *row, void *arg)
+{
+    const struct machine *machine = arg;
+    const struct export *export = machine->export;
+    struct tuning_log log = TUNING_LOG_INIT;
+    struct tuning tuning;
+    struct trial_pace pace = {NAN, NAN};
+    autorelease(str) struct str energy = STR_INIT;
+
+    tuning_log_load(&log, export->store, row->trial.experiment, row->trial.number, NULL);
+    int r = tuning_load(&tuning, export->store, &export->target->spec, row, &log, export->err);
+    if (r == 0)
+        r = trial_pace(export, row, &log, &pace);
+    if (r == 0) {
+        autofree(mem) char *seconds = xasprintf("%.3g", pace.last);
+        add_configuration(machine, &tuning);
+        if (isfinite(pace.last))
+            add_fact(machine->facts, "seconds per step", seconds);
+        str_add_energy(&energy, row->trial.joules, row->trial.joules_measured);
+        if (energy.len)
+            add_fact(machine->facts, "energy", energy.s);
+    }
+    tuning_release(&tuning);
+    tuning_log_release(&log);
+    return r;
+}
+
+/* Of an experiment: of its best trial, as with parameters. Without system parameters the machine is
+ * as it is, and its figures only vary. */
+static int read_machine(const struct diff *diff, int i, struct facts *facts, struct err *err)
+{
+    const struct target *target = &diff->targets[i];
+    const struct export export = {
+        .home = diff->call->home, .store = diff->store, .target = target, .err = err};
+    struct machine machine = {&export, facts};
+    struct trial_query query = {.experiment = target->experiment.experiment.id,
+                                .order = ORDER_NUMBER,
+                                .number = target->experiment.best_trial};
+
+    if (system_count(&target->spec) == 0)
+        return 0;
+    if (target->has_trial)
+        return on_machine(&target->trial, &machine);
+    return query.number ? store_trials(diff->store, &query, on_machine, &machine, err) : 0;
+}
+
 static int read_side(struct diff *diff, int i, struct err *err)
 {
     struct target *target = &diff->targets[i];
@@ -58,6 +134,8 @@ static int read_side(struct diff *diff, int i, struct err *err)
                            keep_code, &diff->code[i], err);
     if (r >= 0)
         r = facts_results(&diff->facts[i], diff->store, target, err);
+    if (r >= 0)
+        r = read_machine(diff, i, &diff->facts[i], err);
     if (r >= 0)
         r = facts_setting(&diff->facts[i], target, err);
     return r;
@@ -217,7 +295,7 @@ const struct cmd cmd_diff = {
     .name = "diff",
     .args = "A B",
     .help = "why two trials or experiments differ",
-    .details = "Parameters, results, spec, environment and code of two trials, or of two "
+    .details = "Parameters, results, machine, spec, environment and code of two trials, or of two "
                "experiments, side by side; equal rows are hidden unless --all. Values are exact.",
     .min_args = 2,
     .max_args = 2,

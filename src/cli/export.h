@@ -36,5 +36,11 @@ void csv_params(const struct export *export, const struct trial *trial);
 /* A row for each step that a trial told of; a row for each trial. 0, or an error. */
 int export_iterations(const struct export *export);
 int export_summary(const struct export *export);
+/* Seconds per step of a trial: of all of it, and in its last configuration. NaN: nobody knows. */
+struct trial_pace {
+    double all, last;
+};
+int trial_pace(const struct export *export, const struct trial_row *row,
+               const struct tuning_log *log, struct trial_pace *ret);
 
 #endif

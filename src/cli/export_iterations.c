@@ -32,7 +32,8 @@ struct iterations {
     /* the open row */
     bool open;
     int64_t step, time_us;
-    double *values; /* metrics.len */
+    int64_t before_us; /* of the row before it in the attempt; 0: none */
+    double *values;    /* metrics.len */
     bool *known;
 };
 
@@ -117,11 +118,20 @@ static void json_row(const struct iterations *it, const struct tuning_phase *pha
     fprintf(it->export->to, "%s\n", text.s);
 }
 
+/* A step is reported when it has ended. One in which something was changed belongs to what was in
+ * force for most of it. */
+static int64_t middle_us(const struct iterations *it)
+{
+    bool known = it->before_us && it->time_us > it->before_us;
+    return known ? it->before_us + (it->time_us - it->before_us) / 2 : it->time_us;
+}
+
 static void close_row(struct iterations *it)
 {
     if (!it->open)
         return;
-    size_t phase = tuning_phase_at(&it->tuning, it->attempt, it->time_us, it->step);
+    size_t phase = tuning_phase_at(&it->tuning, it->attempt, middle_us(it), it->step);
+    it->before_us = it->time_us;
     (it->export->jsonl ? json_row : csv_row)(it, &it->tuning.phases.at[phase]);
     it->open = false;
 }
@@ -183,6 +193,7 @@ static int walk_attempts(struct iterations *it)
         bool ended = n < trial->attempts || trial->state != TRIAL_RUNNING;
         it->attempt = n;
         it->columns.len = 0;
+        it->before_us = 0;
         r = series_walk(it->export->home, &it->export->target->spec, &attempt, ended, on_sample, it,
                         it->export->err);
         close_row(it);

@@ -238,17 +238,38 @@ static void json_row(const struct summing *sum)
     fprintf(sum->export->to, "%s\n", text.s);
 }
 
-static int on_trial(const struct trial_row *row, void *arg)
+/* The tuning and the paces of a trial; the tuning is to be released. */
+static int load(struct summing *sum, const struct trial_row *row, const struct tuning_log *log)
 {
-    struct summing *sum = arg;
     const struct export *export = sum->export;
 
     sum->row = row;
     sum->paces.len = 0;
-    int r = tuning_load(&sum->tuning, export->store, &export->target->spec, row, &sum->log,
-                        export->err);
+    int r = tuning_load(&sum->tuning, export->store, &export->target->spec, row, log, export->err);
+    return r < 0 ? r : measure(sum);
+}
+
+int trial_pace(const struct export *export, const struct trial_row *row,
+               const struct tuning_log *log, struct trial_pace *ret)
+{
+    struct summing sum = {.export = export};
+    int r = load(&sum, row, log);
+
+    *ret = (struct trial_pace){NAN, NAN};
     if (r == 0)
-        r = measure(sum);
+        *ret = (struct trial_pace){seconds_per_step(overall(&sum)),
+                                   seconds_per_step(*vec_last(&sum.paces))};
+    vec_release(&sum.paces);
+    tuning_release(&sum.tuning);
+    return r;
+}
+
+static int on_trial(const struct trial_row *row, void *arg)
+{
+    struct summing *sum = arg;
+    const struct export *export = sum->export;
+    int r = load(sum, row, &sum->log);
+
     if (r == 0)
         (export->jsonl ? json_row : csv_row)(sum);
     tuning_release(&sum->tuning);

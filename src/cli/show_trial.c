@@ -39,9 +39,43 @@ static void show_params(const struct show *show)
 
 /* ---- metrics ---- */
 
-static int on_summary(int64_t trial UNUSED, const struct summary *summary, void *arg)
+/* A summary is of the newest attempt. Of one that went on from a checkpoint the attempts before
+ * belong to it. */
+struct whole {
+    struct series_set set; /* empty: there was one attempt */
+    struct table *table;
+    struct json_out *out;
+};
+
+static void whole_load(struct whole *whole, const struct show *show)
 {
-    struct table *table = arg;
+    const struct trial *trial = &show->target->trial.trial;
+    if (trial->attempts > 1)
+        series_read(show->call->home, &show->target->spec, trial, NULL, &whole->set, NULL);
+}
+
+static struct summary whole_summary(const struct whole *whole, const struct summary *newest)
+{
+    struct summary all = *newest;
+    const struct series *series = series_find(&whole->set, newest->metric);
+
+    if (!series || (int64_t)series->points.len <= newest->count)
+        return all;
+    all.count = (int64_t)series->points.len;
+    vec_foreach (point, &series->points) {
+        all.min = fmin(all.min, point->value);
+        all.max = fmax(all.max, point->value);
+        if (!isfinite(point->value) && all.first_nan_step == STEP_NONE)
+            all.first_nan_step = point->step;
+    }
+    return all;
+}
+
+static int on_summary(int64_t trial UNUSED, const struct summary *newest, void *arg)
+{
+    const struct whole *whole = arg;
+    struct table *table = whole->table;
+    struct summary all = whole_summary(whole, newest), *summary = &all;
 
     table_add(table, PLAIN, summary->metric);
     if (isnan(summary->last))
@@ -83,11 +117,14 @@ static void show_metrics(const struct show *show)
 {
     const struct trial *trial = &show->target->trial.trial;
     struct table table = TABLE_INIT;
+    struct whole whole = {.table = &table};
     static const char *const titles[] = {"metric", "last", "min", "max", "count", ""};
 
     for (size_t i = 0; i < ARRAY_LEN(titles); i++)
         table_column(&table, titles[i], i > 0 && i < 5 ? COLUMN_RIGHT : COLUMN_LEFT);
-    store_summaries(show->store, trial->experiment, trial->number, on_summary, &table, NULL);
+    whole_load(&whole, show);
+    store_summaries(show->store, trial->experiment, trial->number, on_summary, &whole, NULL);
+    series_set_release(&whole.set);
     if (table_rows(&table)) {
         show_head(show, "metrics");
         table_print(&table, stdout, show->call->colour, terminal_width());
@@ -274,9 +311,12 @@ static int attempt_json(const struct attempt *attempt, void *arg)
     return 0;
 }
 
-static int summary_json(int64_t trial UNUSED, const struct summary *summary, void *arg)
+static int summary_json(int64_t trial UNUSED, const struct summary *newest, void *arg)
 {
-    output_summary(arg, summary);
+    const struct whole *whole = arg;
+    struct summary summary = whole_summary(whole, newest);
+
+    output_summary(whole->out, &summary);
     return 0;
 }
 
@@ -286,11 +326,14 @@ void show_trial_json(const struct show *show)
     const struct experiment *experiment = &show->target->experiment.experiment;
     autorelease(str) struct str text = STR_INIT;
     struct json_out out = JSON_OUT(&text);
+    struct whole whole = {.out = &out};
 
     output_trial(&out, experiment->name, row, true);
     json_key(&out, "metrics");
     json_begin_array(&out);
-    store_summaries(show->store, experiment->id, row->trial.number, summary_json, &out, NULL);
+    whole_load(&whole, show);
+    store_summaries(show->store, experiment->id, row->trial.number, summary_json, &whole, NULL);
+    series_set_release(&whole.set);
     json_end_array(&out);
     json_key(&out, "runs");
     json_begin_array(&out);

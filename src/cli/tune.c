@@ -76,6 +76,23 @@ static int name_length(const char *option, const char *given, size_t *ret, struc
     return 0;
 }
 
+/* One word for a name, or nobody knows which counts. */
+static int refuse_twice(const struct cmd_call *call, struct err *err)
+{
+    for (size_t i = 0; i < call->n_given; i++)
+        for (size_t k = 0; k < i; k++) {
+            const char *option = call->given[i].option->name, *other = call->given[k].option->name;
+            if (!str_eq(option, other) || (!str_eq(option, "system") && !str_eq(option, "fixed")))
+                continue;
+            const char *a = call->given[k].value, *b = call->given[i].value;
+            size_t n = strcspn(a, "=");
+            if (n == strcspn(b, "=") && strncmp(a, b, n) == 0)
+                return err_set(err, EINVAL, "--%s %s and --%s %s: %.*s is given twice", option, a,
+                               option, b, (int)n, a);
+        }
+    return 0;
+}
+
 /* 1,2,4 is a list, 1..4 a range, and so is 0..8..2, in steps; a word behind a colon says how it is
  * applied. */
 static void add_values(struct str *to, const char *values)
@@ -190,7 +207,7 @@ static void add_defaults(const struct cmd_call *call, struct spec_overrides *to)
 static int make_overrides(const struct cmd_call *call, struct spec_overrides *ret, struct err *err)
 {
     struct spec_overrides first = {.now_us = 0};
-    int r = 0;
+    int r = refuse_twice(call, err);
 
     overrides_read(call, ret);
     add_defaults(call, &first);

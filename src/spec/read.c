@@ -241,6 +241,8 @@ static int read_duration(struct reader *reader, const struct option *option,
     if (!is_zero_word(option, node) &&
         (node->kind != YAML_SCALAR || duration_parse(node->text, &us) < 0))
         return refuse(reader, option, node, "a time like 90s, 10m or 2h30m");
+    if (us == 0 && option->zero && !is_zero_word(option, node))
+        return refuse(reader, option, node, "longer than 0,"); /* who wants no limit says so */
     *(int64_t *)member(reader, option) = us;
     return 0;
 }

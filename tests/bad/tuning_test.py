@@ -10,7 +10,7 @@ import os
 import sys
 
 sys.dont_write_bytecode = True
-from harness import Place, main, wait_for
+from harness import Place, Skip, main, wait_for
 
 TRAIN = """
 import os, sys, time
@@ -141,6 +141,65 @@ def one_epoch_is_enough(place):
     assert (trial["state"], trial["value"]) == ("completed", 1), trial
 
 
+def all_threads(place):
+    """Of the keeper and its program."""
+    return [int(tid) for pid in place.read("pids").split() for tid in os.listdir(f"/proc/{pid}/task")]
+
+
+def narrow(place, cpu):
+    """From outside: the keeper and its program may use this processor only, whatever was asked for."""
+    for tid in all_threads(place):
+        os.sched_setaffinity(tid, {cpu})
+
+
+def two_processors():
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise Skip("there is one processor only")
+    return cpus
+
+
+def cores_taken_away(place, cpu):
+    """It trains on, with what is left, and says so; with two cpus a step is quicker, so both are wanted."""
+    place.write("train.py", """
+import os, time
+import hone
+
+with open("pids.part", "w") as f:
+    f.write("%d %d" % (os.getppid(), os.getpid()))
+os.rename("pids.part", "pids")
+while not os.path.exists("narrowed"):
+    time.sleep(0.01)
+for step in hone.epochs(100000):
+    time.sleep(0.01 if hone.system("cpus") == 2 else 0.03)
+    hone.log(loss=1.0 / (step + 1))
+    if os.path.exists("end"):
+        break
+""")
+    run = place.start("run", "--json", spec(place, "{cpus: [2, 1]}"))
+    wait_for("it runs", lambda: os.path.exists(place.path("pids")))
+    wait_for("its first configuration is in place", lambda: place.trials()[0]["state"] == "running")
+    narrow(place, cpu)
+    place.write("narrowed", "")
+    wait_for("that is said", lambda: any("may be used here" in e["text"] for e in events(place, "tune_note")))
+    steps = place.show("tuned.1")["step"] or 0
+    wait_for("it goes on", lambda: (place.show("tuned.1")["step"] or 0) > steps)
+    wait_for("nothing runs on what was taken away",
+             lambda: all(os.sched_getaffinity(tid) == {cpu} for tid in all_threads(place)))
+    end(place, run)
+    trial = place.show("tuned.1")
+    assert (trial["state"], trial["attempts"]) == ("completed", 1), trial
+    assert "error" not in place.read("err").lower(), place.read("err")
+
+
+def the_last_cores_may_be_taken_away_while_it_runs(place):
+    cores_taken_away(place, two_processors()[0])
+
+
+def the_first_cores_may_be_taken_away_while_it_runs(place):
+    cores_taken_away(place, two_processors()[-1])
+
+
 def a_user_of_their_own_environment_is_left_alone_when_asked(place):
     place.write("train.sh", "echo loss: ${OMP_NUM_THREADS:-0} > /dev/null; echo loss: ${OMP_NUM_THREADS:-77}\n")
     place.env.pop("OMP_NUM_THREADS", None)
@@ -159,5 +218,7 @@ main(
     a_program_without_steps_is_judged_by_what_it_uses,
     steps_that_go_backwards_do_no_harm,
     one_epoch_is_enough,
+    the_last_cores_may_be_taken_away_while_it_runs,
+    the_first_cores_may_be_taken_away_while_it_runs,
     a_user_of_their_own_environment_is_left_alone_when_asked,
 )

@@ -22,6 +22,15 @@ $ hone tune --fixed threads=1 --system cpus=1,2 -- true
 hone tune: --system tunes and --fixed does not: one of them
 'hone help tune' tells more
 ? 2
+$ hone tune --fixed threads=1 --fixed threads=2 -- true
+hone: --fixed threads=1 and --fixed threads=2: threads is given twice
+? 2
+$ hone tune --system cpus=1,2 --system threads=1,2 --system cpus=1..2 -- true
+hone: --system cpus=1,2 and --system cpus=1..2: cpus is given twice
+? 2
+$ hone tune --time 0s -- true
+hone: --time 0s: 'limits.time' must be longer than 0, or none, not '0s'
+? 2
 $ hone tune --target loss=3 -- true
 hone: --target loss=3: must be METRIC<=NUMBER or METRIC>=NUMBER
 ? 2
@@ -102,3 +111,8 @@ tuning of the machine
 [..]  step [..]  threads 2 → 1: predicted [..]
 $ hone show live | grep ^machine
 machine      threads=1 (1 change[..])
+# two trials side by side: the machine too
+$ hone diff base.1 live.1 --all | sed -n '/^machine/,/^spec/p' | grep -E '^machine|threads|changes' | tr -s ' '
+machine
+ threads 1 1
+ changes 0 1
