@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * query_test.c — pictures from few points are those from all of them, pixel for pixel; the other
+ * figures against their plain definitions.
+ */
+#include "series/query.h"
+
+#include "tests/test.h"
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+
+/* ---- a small raster with Bresenham's lines ---- */
+#define COLUMNS 37
+#define LINES   23
+
+struct raster {
+    bool on[LINES][COLUMNS];
+};
+
+static void dot(struct raster *raster, int64_t column, int64_t line)
+{
+    if (column >= 0 && column < COLUMNS && line >= 0 && line < LINES)
+        raster->on[line][column] = true;
+}
+
+static void draw(struct raster *raster, int64_t x0, int64_t y0, int64_t x1, int64_t y1)
+{
+    int64_t dx = llabs(x1 - x0), dy = -llabs(y1 - y0), error = dx + dy;
+    int64_t step_x = x0 < x1 ? 1 : -1, step_y = y0 < y1 ? 1 : -1;
+    for (;;) {
+        dot(raster, x0, y0);
+        if (x0 == x1 && y0 == y1)
+            return;
+        int64_t twice = 2 * error;
+        if (twice >= dy) {
+            error += dy;
+            x0 += step_x;
+        }
+        if (twice <= dx) {
+            error += dx;
+            y0 += step_y;
+        }
+    }
+}
+
+struct pen {
+    struct raster raster;
+    const struct query_view *view;
+    double y0, y1; /* some of the values may lie above or below the picture */
+    int64_t x, y;
+};
+
+static void pen_to(struct pen *pen, struct query_point at, bool gap)
+{
+    int64_t x = query_column_of(pen->view, at.x);
+    int64_t y = (int64_t)floor((at.y - pen->y0) / (pen->y1 - pen->y0) * LINES);
+    if (gap)
+        dot(&pen->raster, x, y);
+    else
+        draw(&pen->raster, pen->x, pen->y, x, y);
+    pen->x = x;
+    pen->y = y;
+}
+
+static void draw_all(struct pen *pen, const double *x, const double *y, size_t n)
+{
+    bool gap = true;
+    for (size_t i = 0; i < n; i++) {
+        if (isfinite(y[i]))
+            pen_to(pen, (struct query_point){x[i], y[i]}, gap);
+        gap = !isfinite(y[i]);
+    }
+}
+
+static size_t draw_pieces(struct pen *pen, const struct query_chart *chart)
+{
+    size_t n;
+    const struct query_piece *pieces = query_chart_pieces(chart, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct query_point points[4];
+        size_t count = query_piece_points(&pieces[i], points);
+        for (size_t p = 0; p < count; p++) {
+            assert_true(p == 0 || points[p].x >= points[p - 1].x);
+            pen_to(pen, points[p], p == 0 && pieces[i].gap);
+        }
+    }
+    return n;
+}
+
+/* ---- random series ---- */
+#define POINTS 3000
+struct data {
+    size_t n;
+    double x[POINTS], y[POINTS];
+};
+
+static void make_data(struct data *data, struct rng *rng, double gap_chance)
+{
+    double x = -50, y = 0, pace = rng_unit(rng) * 2;
+    data->n = 1 + rng_below(rng, POINTS);
+    for (size_t i = 0; i < data->n; i++) {
+        x += rng_chance(rng, 0.2) ? 0 : pace * rng_unit(rng);
+        y = rng_chance(rng, 0.05) ? 10 * rng_normal(rng) : 0.9 * y + rng_normal(rng);
+        data->x[i] = rng_chance(rng, 0.3) ? floor(x) : x;
+        data->y[i] = rng_chance(rng, 0.01) ? floor(y) : y;
+        if (rng_chance(rng, gap_chance))
+            data->y[i] = rng_chance(rng, 0.7) ? NAN : rng_chance(rng, 0.5) ? INFINITY : -INFINITY;
+    }
+    query_sort(data->x, data->y, data->n);
+}
+
+static struct query_view random_view(const struct data *data, struct rng *rng)
+{
+    double left = data->x[0], right = data->x[data->n - 1], span = right - left;
+    struct query_view view = {left, right, COLUMNS};
+    if (rng_chance(rng, 0.5)) { /* zoomed in, or out */
+        view.x0 = left + span * (rng_unit(rng) * 1.2 - 0.2);
+        view.x1 = view.x0 + span * rng_unit(rng);
+    }
+    return view;
+}
+
+static struct query_chart *chart_of(const struct query_view *view, const struct data *data,
+                                    struct rng *rng)
+{
+    struct query_chart *chart = query_chart_new(view);
+    for (size_t at = 0, n; at < data->n; at += n) {
+        size_t piece = 1 + rng_below(rng, 400);
+        n = MIN(piece, data->n - at);
+        query_chart_feed(chart, data->x + at, data->y + at, n);
+    }
+    return chart;
+}
+
+/* 1: the pictures are the same; 0: ours has more; −1: ours lacks a pixel. */
+static int compare_pictures(const struct data *data, const struct query_chart *chart)
+{
+    struct pen all = {.view = query_chart_view(chart), .y0 = -4, .y1 = 3}, few = all;
+    draw_all(&all, data->x, data->y, data->n);
+    draw_pieces(&few, chart);
+    int verdict = 1;
+    for (size_t line = 0; line < LINES; line++)
+        for (size_t column = 0; column < COLUMNS; column++) {
+            if (all.raster.on[line][column] && !few.raster.on[line][column])
+                return -1;
+            if (all.raster.on[line][column] != few.raster.on[line][column])
+                verdict = 0;
+        }
+    return verdict;
+}
+
+TEST(few_points_draw_the_same_pixels_as_all)
+{
+    autofree(mem) struct data *data = xcalloc(1, sizeof(*data));
+    struct rng rng;
+    rng_init(&rng, 1, 0);
+    for (int round = 0; round < 300; round++) {
+        make_data(data, &rng, 0);
+        struct query_view view = random_view(data, &rng);
+        autofree(query_chart) struct query_chart *chart = chart_of(&view, data, &rng);
+        assert_int_equal(compare_pictures(data, chart), 1);
+    }
+}
+
+/* Has no column more pieces than are kept? */
+static bool gaps_fit(const struct data *data, const struct query_view *view)
+{
+    size_t pieces[COLUMNS] = {0};
+    bool gap = true;
+    int64_t last = -1;
+    for (size_t i = 0; i < data->n; i++) {
+        int64_t column = query_column_of(view, data->x[i]);
+        if (isfinite(data->y[i]) && column >= 0 && column < COLUMNS && (gap || column != last))
+            pieces[column]++;
+        gap = !isfinite(data->y[i]);
+        last = column;
+    }
+    for (size_t c = 0; c < COLUMNS; c++)
+        if (pieces[c] > QUERY_PIECES)
+            return false;
+    return true;
+}
+
+TEST(gaps_are_drawn_as_gaps_and_too_many_in_one_column_only_add_to_it)
+{
+    autofree(mem) struct data *data = xcalloc(1, sizeof(*data));
+    struct rng rng;
+    int exact = 0, closed = 0;
+    rng_init(&rng, 2, 0);
+    for (int round = 0; round < 400; round++) {
+        make_data(data, &rng, round % 2 ? 0.01 : 0.3);
+        struct query_view view = random_view(data, &rng);
+        autofree(query_chart) struct query_chart *chart = chart_of(&view, data, &rng);
+        bool fits = gaps_fit(data, &view);
+        assert_true(compare_pictures(data, chart) >= (fits ? 1 : 0));
+        exact += fits;
+        closed += !fits;
+        size_t n;
+        query_chart_pieces(chart, &n);
+        assert_true(n <= QUERY_PIECES * COLUMNS + 2);
+    }
+    assert_true(exact > 50 && closed > 50);
+}
+
+TEST(pieces_do_not_depend_on_how_the_points_come)
+{
+    autofree(mem) struct data *data = xcalloc(1, sizeof(*data));
+    struct rng rng;
+    rng_init(&rng, 3, 0);
+    for (int round = 0; round < 50; round++) {
+        make_data(data, &rng, 0.02);
+        struct query_view view = random_view(data, &rng);
+        autofree(query_chart) struct query_chart *pieces = chart_of(&view, data, &rng);
+        autofree(query_chart) struct query_chart *whole = query_chart_new(&view);
+        query_chart_feed(whole, data->x, data->y, data->n);
+        size_t a, b;
+        const struct query_piece *p = query_chart_pieces(pieces, &a);
+        const struct query_piece *q = query_chart_pieces(whole, &b);
+        assert_int_equal(a, b);
+        for (size_t i = 0; i < a; i++) {
+            assert_true(p[i].column == q[i].column && p[i].gap == q[i].gap);
+            assert_memory_equal(&p[i].first, &q[i].first, 4 * sizeof(p[i].first));
+        }
+        assert_memory_equal(query_chart_columns(pieces), query_chart_columns(whole),
+                            COLUMNS * sizeof(struct query_column));
+    }
+}
+
+TEST(blocks_give_the_same_picture_without_their_values)
+{
+    enum { BLOCK = 20 };
+    autofree(mem) struct data *data = xcalloc(1, sizeof(*data));
+    struct rng rng;
+    size_t taken = 0;
+    rng_init(&rng, 4, 0);
+    for (int round = 0; round < 200; round++) {
+        make_data(data, &rng, 0.005);
+        struct query_view view = random_view(data, &rng);
+        autofree(query_chart) struct query_chart *chart = query_chart_new(&view);
+        autofree(query_chart) struct query_chart *full = chart_of(&view, data, &rng);
+        for (size_t at = 0; at < data->n; at += BLOCK) {
+            size_t n = MIN((size_t)BLOCK, data->n - at);
+            struct block_stats stats;
+            block_stats(data->y + at, n, &stats);
+            bool took = query_chart_feed_block(chart, data->x[at], data->x[at + n - 1], &stats);
+            taken += took;
+            if (!took)
+                query_chart_feed(chart, data->x + at, data->y + at, n);
+        }
+        if (gaps_fit(data, &view))
+            assert_int_equal(compare_pictures(data, chart), 1);
+        const struct query_column *a = query_chart_columns(chart), *b = query_chart_columns(full);
+        for (size_t c = 0; c < COLUMNS; c++) {
+            assert_true(a[c].count == b[c].count && a[c].nans == b[c].nans);
+            assert_true(a[c].count == 0 ||
+                        (a[c].min == b[c].min && a[c].max == b[c].max && a[c].last == b[c].last));
+            assert_true(fabs(a[c].sum - b[c].sum) <= 1e-9 * (1 + fabs(b[c].sum)));
+        }
+    }
+    assert_true(taken > 500);
+}
+
+TEST(bands_tell_of_finite_values_and_count_the_others)
+{
+    const double x[] = {0, 0, 1, 2, 2, 2, 9, 10};
+    const double y[] = {1, 3, NAN, 5, -INFINITY, 4, NAN, 7};
+    struct query_view view = {0, 10, 5};
+    autofree(query_chart) struct query_chart *chart = query_chart_new(&view);
+    query_chart_feed(chart, x, y, ARRAY_LEN(x));
+    const struct query_column *columns = query_chart_columns(chart);
+    assert_true(columns[0].count == 2 && columns[0].nans == 1 && columns[0].sum == 4);
+    assert_true(columns[0].min == 1 && columns[0].max == 3 && columns[0].last == 3);
+    assert_true(columns[1].count == 2 && columns[1].infs == 1 && columns[1].last == 4);
+    assert_true(columns[2].count == 0 && isnan(columns[2].min) && isnan(columns[2].last));
+    assert_true(columns[4].count == 1 && columns[4].nans == 1 && columns[4].max == 7);
+}
+
+TEST(the_line_leads_in_from_the_left_and_out_to_the_right)
+{
+    const double x[] = {0, 1, 5, 9, 10}, y[] = {1, 2, 3, 4, 5};
+    struct query_view view = {4, 6, 10};
+    autofree(query_chart) struct query_chart *chart = query_chart_new(&view);
+    query_chart_feed(chart, x, y, ARRAY_LEN(x));
+    size_t n;
+    const struct query_piece *pieces = query_chart_pieces(chart, &n);
+    assert_int_equal(n, 3);
+    assert_true(pieces[0].column == -1 && pieces[0].last.x == 1 && pieces[0].gap);
+    assert_true(pieces[1].column == 5 && pieces[1].last.x == 5 && !pieces[1].gap);
+    assert_true(pieces[2].column == 10 && pieces[2].last.x == 9 && !pieces[2].gap);
+    view = (struct query_view){6, 8, 10}; /* and through it, where there is no point */
+    autofree(query_chart) struct query_chart *between = query_chart_new(&view);
+    query_chart_feed(between, x, y, ARRAY_LEN(x));
+    pieces = query_chart_pieces(between, &n);
+    assert_int_equal(n, 2);
+    assert_true(pieces[0].column == -1 && pieces[0].last.x == 5);
+    assert_true(pieces[1].column == 10 && pieces[1].first.x == 9 && !pieces[1].gap);
+}
+
+TEST(any_range_of_numbers_has_its_columns)
+{
+    static const struct query_view views[] = {
+        {0, 0, 3},           {1e15, 1e15 + 1, 1000}, {-DBL_MAX / 4, DBL_MAX / 4, 7},
+        {0, DBL_MIN / 8, 9}, {1.7e18, 1.7e18, 1},    {0, 1e-300, QUERY_WIDTH_MAX},
+    };
+    struct rng rng;
+    rng_init(&rng, 5, 0);
+    for (size_t v = 0; v < ARRAY_LEN(views); v++) {
+        const struct query_view *view = &views[v];
+        assert_int_equal(query_view_check(view, NULL), 0);
+        assert_in_range(query_column_of(view, view->x0), 0, view->width - 1);
+        assert_int_equal(query_column_of(view, view->x1), view->width - 1);
+        assert_true(query_column_of(view, nextafter(view->x0, -INFINITY)) < 0);
+        assert_true(query_column_of(view, nextafter(view->x1, INFINITY)) >= (int64_t)view->width);
+        assert_true(query_column_of(view, -INFINITY) < 0);
+        assert_true(query_column_of(view, INFINITY) >= (int64_t)view->width);
+        double last = view->x0;
+        for (int i = 0; i < 1000; i++) { /* never falling */
+            double x = last + (view->x1 - last) * rng_unit(&rng) * 0.01;
+            assert_true(query_column_of(view, last) <= query_column_of(view, x));
+            last = x;
+        }
+    }
+}
+
+TEST(a_view_that_is_none_is_told_in_a_sentence)
+{
+    struct err err = ERR_INIT;
+    static const struct query_view wrong[] = {
+        {0, 1, 0}, {0, 1, QUERY_WIDTH_MAX + 1}, {NAN, 1, 5}, {0, INFINITY, 5},
+        {2, 1, 5}, {-DBL_MAX, DBL_MAX, 5},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        assert_int_equal(query_view_check(&wrong[i], &err), -EINVAL);
+        assert_true(strlen(err_text(&err)) > 10);
+        err_release(&err);
+    }
+}
+
+/* ---- points ---- */
+TEST(sorting_keeps_the_order_of_equal_x)
+{
+    enum { N = 1000 };
+    double x[N], y[N];
+    struct rng rng;
+    rng_init(&rng, 6, 0);
+    for (size_t n = 0; n < N; n = n * 2 + 1) {
+        for (size_t i = 0; i < n; i++) {
+            x[i] = (double)rng_below(&rng, 50);
+            y[i] = (double)i;
+        }
+        query_sort(x, y, n);
+        for (size_t i = 1; i < n; i++)
+            assert_true(x[i - 1] < x[i] || (x[i - 1] == x[i] && y[i - 1] < y[i]));
+    }
+}
+
+TEST(a_range_has_both_its_ends)
+{
+    const double x[] = {1, 2, 2, 2, 3, 5};
+    size_t first;
+    assert_int_equal(query_range(x, 6, 2, 3, &first), 4);
+    assert_int_equal(first, 1);
+    assert_int_equal(query_range(x, 6, 2.5, 2.7, &first), 0);
+    assert_int_equal(query_range(x, 6, 5, 2, &first), 0);
+    assert_int_equal(query_range(x, 6, -INFINITY, INFINITY, &first), 6);
+    assert_int_equal(first, 0);
+    assert_int_equal(query_range(x, 0, 0, 9, &first), 0);
+    assert_int_equal(query_range(x, 6, 4, 9, &first), 1);
+    assert_int_equal(first, 5);
+}
+
+/* As TensorBoard's line chart has it. */
+static void smooth_as_tensorboard(const double *y, size_t n, double weight, double *ret)
+{
+    double last = 0;
+    int count = 0;
+    for (size_t i = 0; i < n; i++) {
+        ret[i] = y[i];
+        if (!isfinite(y[i]))
+            continue;
+        last = last * weight + (1 - weight) * y[i];
+        count++;
+        ret[i] = last / (1 - pow(weight, count));
+    }
+}
+
+TEST(smoothing_is_that_of_tensorboard_and_nan_does_not_poison_it)
+{
+    enum { N = 2000 };
+    static const double weights[] = {0, 0.3, 0.6, 0.9, 0.99, 0.999};
+    double y[N], expected[N], got[N];
+    struct rng rng;
+    rng_init(&rng, 7, 0);
+    for (size_t w = 0; w < ARRAY_LEN(weights); w++) {
+        for (size_t i = 0; i < N; i++)
+            y[i] = rng_chance(&rng, 0.05) ? (i % 2 ? NAN : INFINITY) : 5 + rng_normal(&rng);
+        smooth_as_tensorboard(y, N, weights[w], expected);
+        struct query_smooth smooth = {.weight = weights[w]};
+        query_smooth_feed(&smooth, NULL, y, 700, got);
+        query_smooth_feed(&smooth, NULL, y + 700, N - 700, got + 700);
+        for (size_t i = 0; i < N; i++)
+            assert_true(isnan(y[i])       ? isnan(got[i])
+                        : !isfinite(y[i]) ? got[i] == y[i]
+                                          : fabs(got[i] - expected[i]) < 1e-9);
+    }
+}
+
+TEST(a_constant_stays_itself_however_it_is_smoothed)
+{
+    double x[500], y[500];
+    struct query_smooth by_weight = {.weight = 0.97}, by_scale = {.scale = 3};
+    for (size_t i = 0; i < 500; i++) {
+        x[i] = (double)(i * i);
+        y[i] = 0.1;
+    }
+    query_smooth_feed(&by_weight, x, y, 500, y);
+    query_smooth_feed(&by_scale, x, y, 500, y);
+    for (size_t i = 0; i < 500; i++)
+        assert_true(y[i] == 0.1);
+}
+
+TEST(smoothing_by_distance_weighs_what_is_near)
+{
+    const double x[] = {0, 1, 1, 4, 100}, y[] = {1, 2, 3, 4, 5};
+    double got[5];
+    struct query_smooth smooth = {.scale = 2};
+    query_smooth_feed(&smooth, x, y, 5, got);
+    for (size_t i = 0; i < 5; i++) {
+        double sum = 0, mass = 0;
+        for (size_t j = 0; j <= i; j++) {
+            sum += exp((x[j] - x[i]) / 2) * y[j];
+            mass += exp((x[j] - x[i]) / 2);
+        }
+        assert_true(fabs(got[i] - sum / mass) < 1e-12);
+    }
+    struct query_smooth even = {.scale = -1 / log(0.9)}, weight = {.weight = 0.9};
+    double steps[100], noise[100], a[100], b[100];
+    for (size_t i = 0; i < 100; i++) {
+        steps[i] = (double)i;
+        noise[i] = (double)(i * 7919 % 13);
+    }
+    query_smooth_feed(&even, steps, noise, 100, a);
+    query_smooth_feed(&weight, steps, noise, 100, b);
+    for (size_t i = 0; i < 100; i++)
+        assert_true(fabs(a[i] - b[i]) < 1e-9);
+}
+
+TEST(smoothing_huge_values_stays_finite)
+{
+    double y[] = {DBL_MAX, -DBL_MAX, DBL_MAX, -DBL_MAX};
+    struct query_smooth smooth = {.weight = 0.9};
+    query_smooth_feed(&smooth, NULL, y, 4, y);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(isfinite(y[i]));
+}
+
+TEST(the_last_points_are_kept_in_order)
+{
+    double x[100];
+    struct query_point points[7];
+    for (size_t i = 0; i < 100; i++)
+        x[i] = (double)i;
+    for (size_t piece = 1; piece < 30; piece++) {
+        struct query_last last = {.want = 7, .points = points};
+        assert_int_equal(query_last_count(&last), 0);
+        for (size_t at = 0; at < 100; at += piece) {
+            query_last_feed(&last, x + at, x + at, MIN(piece, 100 - at));
+            assert_int_equal(query_last_count(&last), MIN((size_t)7, last.seen));
+        }
+        for (size_t i = 0; i < 7; i++)
+            assert_true(query_last_at(&last, i).x == 93 + (double)i);
+    }
+}
+
+/* ---- many trials ---- */
+static void add_trial(struct query_across *across, const double *x, const double *y, size_t n,
+                      enum query_take take)
+{
+    struct query_view view = {0, 9, 10};
+    autofree(query_chart) struct query_chart *chart = query_chart_new(&view);
+    query_chart_feed(chart, x, y, n);
+    query_across_add(across, chart, take);
+}
+
+TEST(trials_count_only_inside_their_own_range)
+{
+    autofree(query_across) struct query_across *across = query_across_new(10);
+    double values[3];
+    add_trial(across, (const double[]){1, 1, 4}, (const double[]){10, 20, 30}, 3, QUERY_MEAN);
+    add_trial(across, (const double[]){0, 3, 5, 8}, (const double[]){1, 2, NAN, 3}, 4, QUERY_MEAN);
+    add_trial(across, (const double[]){2}, (const double[]){5}, 1, QUERY_MEAN);
+    static const struct {
+        size_t n;
+        double values[3];
+    } expected[10] = {
+        {1, {1}},     {2, {1, 15}}, {3, {1, 5, 15}}, {2, {2, 15}},
+        {2, {2, 30}}, {0, {0}}, /* NaN there, and the first has ended */
+        {0, {0}},     {0, {0}},     {1, {3}},        {0, {0}},
+    };
+    assert_int_equal(query_across_trials(across), 3);
+    for (size_t c = 0; c < 10; c++) {
+        assert_int_equal(query_across_values(across, c, values), expected[c].n);
+        for (size_t i = 0; i < expected[c].n; i++)
+            assert_true(values[i] == expected[c].values[i]);
+    }
+}
+
+TEST(what_a_trial_was_in_a_column_is_chosen)
+{
+    static const double expected[] = {
+        [QUERY_MEAN] = 4, [QUERY_LAST] = 1, [QUERY_MIN] = 1, [QUERY_MAX] = 9};
+    for (enum query_take take = QUERY_MEAN; take <= QUERY_MAX; take++) {
+        autofree(query_across) struct query_across *across = query_across_new(10);
+        double value;
+        add_trial(across, (const double[]){5, 5, 5}, (const double[]){2, 9, 1}, 3, take);
+        assert_int_equal(query_across_values(across, 5, &value), 1);
+        assert_true(value == expected[take]);
+    }
+}
+
+TEST(summaries_are_those_of_the_textbook)
+{
+    const double sorted[] = {1, 2, 4, 9};
+    struct query_summary summary;
+    query_summarise(sorted, 4, &summary);
+    assert_true(summary.n == 4 && summary.mean == 4 && summary.min == 1 && summary.max == 9);
+    assert_true(summary.median == 3 && fabs(summary.deviation - sqrt(38 / 3.0)) < 1e-12);
+    assert_true(query_quantile(sorted, 4, 0) == 1 && query_quantile(sorted, 4, 1) == 9);
+    assert_true(fabs(query_quantile(sorted, 4, 0.25) - 1.75) < 1e-12);
+    assert_true(fabs(query_quantile(sorted, 4, 0.9) - 7.5) < 1e-12);
+    query_summarise(sorted, 1, &summary);
+    assert_true(summary.mean == 1 && summary.median == 1 && isnan(summary.deviation));
+    query_summarise(sorted, 0, &summary);
+    assert_true(summary.n == 0 && isnan(summary.mean) && isnan(summary.median));
+    const double huge[] = {DBL_MAX, DBL_MAX, DBL_MAX};
+    query_summarise(huge, 3, &summary);
+    assert_true(summary.mean == DBL_MAX && summary.median == DBL_MAX);
+}
+
+TEST(the_bootstrap_holds_the_mean_as_often_as_it_says)
+{
+    enum { N = 40, ROUNDS = 300 };
+    struct rng rng;
+    int held = 0;
+    double low = 0, high = 0, again, values[N];
+    rng_init(&rng, 8, 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < N; i++)
+            values[i] = 3 + rng_normal(&rng);
+        struct rng copy = rng;
+        query_bootstrap(values, N, 0.9, 200, &rng, &low, &high);
+        query_bootstrap(values, N, 0.9, 200, &copy, &again, &again);
+        assert_true(again == high && low < high);
+        held += low <= 3 && 3 <= high;
+    }
+    assert_in_range(held, ROUNDS * 83 / 100, ROUNDS * 95 / 100);
+    query_bootstrap(values, 0, 0.9, 10, &rng, &low, &high);
+    assert_true(isnan(low) && isnan(high));
+    query_bootstrap(values, 1, 0.9, 10, &rng, &low, &high);
+    assert_true(low == values[0] && high == values[0]);
+}
+
+TEST_MAIN
