@@ -121,8 +121,8 @@ static size_t extend(struct query_chart *chart, const double *x, const double *y
     struct query_piece *piece = piece_for(chart, (struct query_point){x[0], y[0]});
     struct query_column *column = &chart->columns[chart->column];
     double min = piece->min.y, max = piece->max.y, sum = column->sum;
-    size_t min_at = SIZE_MAX, max_at = SIZE_MAX, i;
-    for (i = 0; i < n && isfinite(y[i]); i++) {
+    size_t min_at = SIZE_MAX, max_at = SIZE_MAX, i = 0;
+    do {
         double value = y[i];
         sum += value;
         if (value < min) {
@@ -133,7 +133,7 @@ static size_t extend(struct query_chart *chart, const double *x, const double *y
             max = value;
             max_at = i;
         }
-    }
+    } while (++i < n && isfinite(y[i]));
     if (min_at != SIZE_MAX)
         piece->min = (struct query_point){x[min_at], min};
     if (max_at != SIZE_MAX)
@@ -241,7 +241,7 @@ bool query_chart_feed_block(struct query_chart *chart, double first_x, double la
                             const struct block_stats *stats)
 {
     int64_t column = query_column_of(&chart->view, first_x);
-    if (stats->count == 0 || stats->nans + stats->infs > 0 || column < MAX(chart->column, 0) ||
+    if (stats->count == 0 || stats->nans > 0 || stats->infs > 0 || column < MAX(chart->column, 0) ||
         column >= (int64_t)chart->view.width || query_column_of(&chart->view, last_x) != column)
         return false;
     if (first_x >= chart->until)
