@@ -152,6 +152,24 @@ TEST(a_step_has_the_configuration_in_which_it_ran)
     bench_release(&bench);
 }
 
+TEST(a_step_belongs_to_what_was_in_force_for_most_of_it)
+{
+    struct bench bench;
+    autorelease(str) struct str steps = STR_INIT;
+
+    bench_init(&bench, 1);
+    attempt(&bench, 1, 0, "{\"threads\":1,\"mode\":\"a,b\"}", 1);
+    event(&bench, 2.8, TUNED_1);
+    add_steps(&steps, 1, 3, 1, 1);
+    file(&bench, 1, "metrics", steps.s);
+    check(&bench, export_iterations, false,
+          "trial,attempt,step,time,elapsed_s,loss,generation,threads,mode,lr\n"
+          "1.1,1,1," STARTED "21.000000Z,1,1,0,2,\"a,b\",0.5\n"
+          "1.1,1,2," STARTED "22.000000Z,2,2,0,2,\"a,b\",0.5\n"
+          "1.1,1,3," STARTED "23.000000Z,3,3,0,2,\"a,b\",0.5\n");
+    bench_release(&bench);
+}
+
 TEST(metrics_of_one_step_share_a_row_and_output_has_no_times)
 {
     struct bench bench;
