@@ -8,8 +8,8 @@
 |     echo "step=$i loss=$((10 - i))"
 |     if [ $i = 5 ]; then touch begun; exit 75; fi
 | done
-$ hone run --minimize loss --trials 1 --name broken --set retry=75 -- sh train.sh | grep -oE '[0-9]+ completed'
-1 completed
+$ hone run --minimize loss --trials 1 --name broken --set retry=75 -- sh train.sh | grep -o 'finished: 1 completed'
+finished: 1 completed
 $ hone show broken.1 | grep -A1 '^metric ' | tr -s ' '
 metric last min max count
 loss 2 2 9 8
