@@ -15,11 +15,13 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <unistd.h>
 
 #define FILE_CAP      (1 << 20)
 #define MAX_PROCESSES 65536
+#define LIST_BYTES    4096
 
 /* 0, -ESRCH if the process is gone, another -errno if it may not be read. */
 static int read_of(const struct process_tree *tree, pid_t pid, const char *file, struct str *text)
@@ -128,6 +130,48 @@ static size_t threads_of(const struct process_tree *tree, pid_t pid, pid_t **ret
     return list_numbers(dir, ret);
 }
 
+/* A thread, by its process's folder of threads. */
+struct thread {
+    pid_t pid, tid;
+    int folder;
+};
+typedef void thread_fn(struct process_tree *tree, const struct thread *thread, void *arg);
+
+/* There may be hundreds, every second: their files are opened from the folder, which spares the
+ * kernel the way to it. */
+static void for_threads(struct process_tree *tree, pid_t pid, thread_fn *fn, void *arg)
+{
+    autofree(mem) char *dir = xasprintf("%s/%d/task", tree->proc, (int)pid);
+    DIR *folder = opendir(dir);
+
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        struct thread thread = {pid, (pid_t)atol(entry->d_name), dirfd(folder)};
+        if (isdigit((unsigned char)entry->d_name[0]) && thread.tid > 0)
+            fn(tree, &thread, arg);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+/* The beginning of a thread's file as a text: its length, or -errno. */
+static ssize_t read_thread(const struct thread *thread, const char *file, char *ret, size_t size)
+{
+    char path[64];
+    ssize_t n;
+
+    snprintf(path, sizeof(path), "%d/%s", (int)thread->tid, file);
+    autoclose int fd = openat(thread->folder, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    do
+        n = read(fd, ret, size - 1);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return -errno;
+    ret[n] = '\0';
+    return n;
+}
+
 static void join(struct process_tree *tree, pid_t pid)
 {
     /* Each has one parent, so only the root could come twice, in a list not of one moment. */
@@ -136,19 +180,35 @@ static void join(struct process_tree *tree, pid_t pid)
 }
 
 /* "17 18 19 ": what one thread has started. */
+static void join_list(struct process_tree *tree, const char *list)
+{
+    char *end;
+
+    for (long child; child = strtol(list, &end, 10), end != list; list = end)
+        join(tree, (pid_t)child);
+}
+
 static int join_children(struct process_tree *tree, pid_t pid, pid_t tid)
 {
     autofree(mem) char *file = xasprintf("task/%d/children", (int)tid);
     autorelease(str) struct str text = STR_INIT;
     int r = read_of(tree, pid, file, &text);
 
-    for (char *rest = text.s, *end; r == 0; rest = end) {
-        long child = strtol(rest, &end, 10);
-        if (end == rest)
-            break;
-        join(tree, (pid_t)child);
-    }
+    if (r == 0)
+        join_list(tree, text.s);
     return r;
+}
+
+static void join_children_of(struct process_tree *tree, const struct thread *thread,
+                             void *arg UNUSED)
+{
+    char list[LIST_BYTES];
+    ssize_t n = read_thread(thread, "children", list, sizeof(list));
+
+    if (n >= LIST_BYTES / 2) /* there may be more of it */
+        join_children(tree, thread->pid, thread->tid);
+    else if (n > 0)
+        join_list(tree, list);
 }
 
 /* From parents to children, which costs the tree only. False if this kernel does not tell. */
@@ -158,11 +218,8 @@ static bool look_down(struct process_tree *tree)
         return false;
     tree->pids.len = 1;
     for (size_t next = 0; next < tree->pids.len; next++) {
-        autofree(mem) pid_t *tids = NULL;
         pid_t pid = tree->pids.at[next];
-        size_t n = threads_of(tree, pid, &tids);
-        for (size_t i = 0; i < n; i++)
-            join_children(tree, pid, tids[i]);
+        for_threads(tree, pid, join_children_of, NULL);
     }
     return true;
 }
@@ -332,36 +389,27 @@ static void add_wait(struct process_tree *tree, const struct thread_wait *now)
     tree->switches += growth(last ? last->switches : 0, now->switches);
 }
 
-/* One thread's; false if the kernel does not tell, or it is gone. */
-static bool read_wait(const struct process_tree *tree, pid_t pid, pid_t tid,
-                      struct thread_wait *ret)
+/* Of one thread; nothing if the kernel does not tell, or it is gone. */
+static void read_wait(struct process_tree *tree, const struct thread *thread, void *arg)
 {
-    autofree(mem) char *file = xasprintf("task/%d/schedstat", (int)tid);
-    autorelease(str) struct str text = STR_INIT;
+    struct waits *waits = arg;
+    char text[128];
     unsigned long long wait_ns, switches = 0;
 
-    if (read_of(tree, pid, file, &text) < 0 ||
-        sscanf(text.s, "%*u %llu %llu", &wait_ns, &switches) < 1)
-        return false;
-    *ret = (struct thread_wait){tid, wait_ns, switches};
-    return true;
+    if (read_thread(thread, "schedstat", text, sizeof(text)) <= 0 ||
+        sscanf(text, "%*u %llu %llu", &wait_ns, &switches) < 1)
+        return;
+    struct thread_wait now = {thread->tid, wait_ns, switches};
+    add_wait(tree, &now);
+    vec_push(&waits->threads, now);
 }
 
 static void read_waits(struct process_tree *tree, double *ret)
 {
     struct waits waits = {0};
 
-    vec_foreach (pid, &tree->pids) {
-        autofree(mem) pid_t *tids = NULL;
-        size_t n = threads_of(tree, *pid, &tids);
-        for (size_t i = 0; i < n; i++) {
-            struct thread_wait now;
-            if (!read_wait(tree, *pid, tids[i], &now))
-                continue;
-            add_wait(tree, &now);
-            vec_push(&waits.threads, now);
-        }
-    }
+    vec_foreach (pid, &tree->pids)
+        for_threads(tree, *pid, read_wait, &waits);
     if (waits.threads.len)
         qsort(waits.threads.at, waits.threads.len, sizeof(*waits.threads.at), by_tid);
     vec_release(&tree->waits.threads);
