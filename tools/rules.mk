@@ -129,6 +129,8 @@ $(SEARCH_BENCH): %: %.o $(B)/bench/search/parts.a $(B)/libhone.a
 MACHINE_SIM := $(filter %/machine.o,$(SIM_OBJ)) $(filter $(B)/tests/sim/machine_%,$(SIM_OBJ))
 $(B)/bench/machine/%: $(B)/bench/machine/%.o $(MACHINE_SIM) $(B)/bench/search/parts.a $(B)/libhone.a
 	$(CC) $(LDALL) -o $@ $^ $(LIBS) -lz
+$(B)/bench/series/%: $(B)/bench/series/%.o $(B)/libhone.a
+	$(CC) $(LDALL) -o $@ $^ $(LIBS)
 $(B)/bench/search/parts.a: $(SEARCH_PARTS:%.c=$(B)/%.o)
 	@rm -f $@
 	ar rcs $@ $^

@@ -33,7 +33,7 @@ static int begin_writing(struct series_db *db, struct err *err)
 {
     struct layer *last = db->layers.len ? *vec_last(&db->layers) : NULL;
 
-    if (!last || !last->memory || last->first != db->number || last->read_to >= LOG_BYTES)
+    if (!last || !last->memory || last->first != db->number || last->read_to >= db->log_bytes)
         return db_log_begin(db, err);
     return db_log_go_on(db, last, err);
 }
@@ -43,8 +43,8 @@ int series_db_open_with(const char *home, enum series_mode mode, const struct se
 {
     autofree(series_db) struct series_db *db = xcalloc(1, sizeof(*db));
 
-    db->mode = SERIES_READ; /* until it can write, closing it writes nothing */
     db->io = io;
+    db->log_bytes = LOG_BYTES;
     db->folder = xasprintf("%s/series", home);
     db->dir_fd = db->log.fd = -1;
     db->log.buffer = (struct str)STR_INIT;
@@ -70,8 +70,9 @@ int series_db_open(const char *home, enum series_mode mode, struct series_db **r
 static void end_writing(struct series_db *db)
 {
     struct err err = ERR_INIT;
+    int r = series_db_sync(db, &err);
     db_workers_wait(db, NULL);
-    if (series_db_sync(db, &err) == 0 && db->log.at >= LOG_KEPT)
+    if (r == 0 && db->log.at >= LOG_KEPT)
         db_seal_all(db, &err);
     err_release(&err);
     struct layer *layer = db_active(db);
@@ -150,7 +151,7 @@ static int make_room(struct series_db *db, struct err *err)
     db_workers_look(db);
     if (db->log.buffer.len >= LOG_BUFFER)
         r = db_log_write(db, err);
-    if (r == 0 && db->log.at >= LOG_BYTES_MOST) {
+    if (r == 0 && db->log.at >= db->log_bytes * LOG_BACKLOG) {
         db->retry_at = 0;
         db_workers_look(db);
         r = db_workers_wait(db, err);

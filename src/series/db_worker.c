@@ -11,8 +11,9 @@
 #include <signal.h>
 #include <unistd.h>
 
-#define RETRY_BYTES (1u << 20) /* after a failed seal, look again when the log has grown so much   \
-                                */
+#define RETRY_BYTES                                                                                \
+    (1u << 20) /* after a failed seal, look again when the log has grown so much                   \
+                */
 #define LEVELS      5
 #define LEVEL_SMALL 3            /* below 1 GiB */
 #define MERGE_MOST  (1ull << 32) /* bytes: a larger segment is left as it is */
@@ -241,7 +242,7 @@ static void start_seal(struct series_db *db, struct layer *layer)
 /* The log is full: begin another, so that this one can be sealed. */
 static void freeze(struct series_db *db)
 {
-    if (db->log.at + db->log.buffer.len < LOG_BYTES || db->log.at < db->retry_at)
+    if (db->log.at + db->log.buffer.len < db->log_bytes || db->log.at < db->retry_at)
         return;
     if (db_log_write(db, NULL) == 0)
         db_log_begin(db, NULL);

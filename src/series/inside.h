@@ -17,11 +17,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define LOG_BYTES      (16u << 20)  /* then it is sealed */
-#define LOG_BYTES_MOST (64u << 20)  /* … or, if a worker is slow, waited for */
-#define LOG_BUFFER     (256u << 10) /* then it is written without being asked to */
-#define LOG_KEPT       (1u << 20)   /* a smaller one is not sealed when the home is closed */
-#define MERGE_COUNT    8            /* more segments of about one size are merged */
+#define LOG_BYTES   (16u << 20)  /* then it is sealed */
+#define LOG_BACKLOG 4            /* a log of so many times that waits for a slow worker */
+#define LOG_BUFFER  (256u << 10) /* then it is written without being asked to */
+#define LOG_KEPT    (1u << 20)   /* a smaller one is not sealed when the home is closed */
+#define MERGE_COUNT 8            /* more segments of about one size are merged */
 
 struct log {
     int fd;                 /* -1: none yet */
@@ -55,7 +55,8 @@ struct series_db {
     VEC(struct layer *) layers;
     struct directory directory;
     struct log log;
-    uint64_t number; /* of the newest log or segment ever seen */
+    uint64_t log_bytes; /* LOG_BYTES; tests take less */
+    uint64_t number;    /* of the newest log or segment ever seen */
     struct job *sealing, *merging;
     bool new_segments;             /* since a merge was thought of */
     uint64_t retry_at;             /* a seal failed: size of the log at which it is tried again */
