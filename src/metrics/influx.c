@@ -53,8 +53,8 @@ void influx_reader_begin(struct influx_reader *reader, struct influx_keys *keys,
                          size_t n, int64_t precision_ns, int64_t now_ns)
 {
     reader->keys = keys;
-    reader->p = bytes;
-    reader->end = bytes + n;
+    reader->p = n ? bytes : "";
+    reader->end = reader->p + n;
     reader->precision_ns = MAX(precision_ns, 1);
     reader->now_ns = now_ns - now_ns % reader->precision_ns;
     reader->counts = (struct influx_counts){0};

@@ -239,10 +239,16 @@ static bool cut_time(struct cursor *in, struct influx_cut *ret)
     return in->p == in->end || *in->p == ' ' || bad(in, "bad timestamp");
 }
 
-int influx_line_cut(const char *line, size_t n, struct influx_cut *ret, struct str *reason)
+int influx_head_cut(const char *line, size_t n, struct influx_cut *ret, struct str *reason)
 {
     struct cursor in = {line, line + n, reason};
-    if (!cut_head(&in, ret) || !fits(&in, ret->head.n))
+    return cut_head(&in, ret) ? 0 : -EINVAL;
+}
+
+int influx_rest_cut(const char *line, size_t n, struct influx_cut *ret, struct str *reason)
+{
+    struct cursor in = {line + ret->head.n, line + n, reason};
+    if (!fits(&in, ret->head.n))
         return -EINVAL;
     skip_blanks(&in);
     if (!cut_fields(&in, ret) || !check_keys(&in, ret))

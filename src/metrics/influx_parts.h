@@ -69,8 +69,10 @@ struct influx_cut {
 };
 /* The end of the line at p: a newline that is not quoted or escaped, or the end of all. */
 const char *influx_line_end(const char *p, const char *end);
-/* Cut a line (n > 0, no blanks before it). 0, or -EINVAL and the reason is appended. */
-int influx_line_cut(const char *line, size_t n, struct influx_cut *ret, struct str *reason);
+/* Cut the head of a line (n > 0, no blanks before it), then what is behind it: between the two,
+ * InfluxDB looks at the tags. 0, or -EINVAL and the reason is appended. */
+int influx_head_cut(const char *line, size_t n, struct influx_cut *ret, struct str *reason);
+int influx_rest_cut(const char *line, size_t n, struct influx_cut *ret, struct str *reason);
 /* The next key and value of fields or of tags (without the comma before them) that were cut. */
 struct influx_text influx_field_next(const char **p, const char *end,
                                      struct influx_text *ret_value);

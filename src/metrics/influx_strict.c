@@ -183,11 +183,14 @@ int influx_strict_line(struct influx_reader *reader, const char *p, const char *
                        struct influx_line *ret, struct str *reason)
 {
     struct influx_cut cut;
+    size_t n = (size_t)(end - p);
     str_cut(&reader->scratch, 0);
-    str_reserve(&reader->scratch, (size_t)(end - p)); /* so that nothing in it moves */
-    int r = influx_line_cut(p, (size_t)(end - p), &cut, reason);
+    str_reserve(&reader->scratch, n); /* so that nothing in it moves */
+    int r = influx_head_cut(p, n, &cut, reason);
     if (r == 0)
         r = read_tags(reader, &cut, reason);
+    if (r == 0)
+        r = influx_rest_cut(p, n, &cut, reason);
     if (r == 0)
         r = read_time(reader, &cut, end, &ret->time_ns, reason);
     if (r == 0)

@@ -93,6 +93,18 @@ TEST(a_line_without_a_time_gets_that_of_the_request_cut_to_its_precision)
     }
 }
 
+TEST(an_empty_body_is_fine)
+{
+    autofree(influx_keys) struct influx_keys *keys = influx_keys_new(&wide, 1);
+    autofree(influx_reader) struct influx_reader *reader = influx_reader_new();
+    autorelease(str) struct str error = STR_INIT;
+    struct influx_line line;
+    influx_reader_begin(reader, keys, NULL, 0, 1, NOW_NS);
+    assert_false(influx_reader_next(reader, &line));
+    assert_int_equal(influx_reader_status(reader, &error), 204);
+    assert_int_equal(error.len, 0);
+}
+
 /* ---- keys ---- */
 
 static struct influx_line read_one(struct influx_reader *reader, struct influx_keys *keys,

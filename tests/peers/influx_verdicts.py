@@ -180,10 +180,31 @@ def huge():
     yield "huge", b"m %s 1" % b",".join(b"f%03d=%d" % (i, i) for i in range(300))
 
 
+USUAL = [b'm,t=v,u=w f=1,g=2i,h="s t" 5', b'm f="a,b=c",g=t 1', b"m\\ n,t\\,u=v\\=w f\\ g=1.5e3 7", b"m,b=1,a=2 f=1.5,g=-3i,f=2 8"]
+PIECES = [b"a", b"1", b"i", b"t", b".", b"-", b" ", b",", b"=", b'"', b"\\", b"\t", b"#", b"f=1", b" f=1", b"t=v", b",t=v", b"1i", b'"x"', b'\\"', b"\\\\", b"\\ ", b"\\,", b"\\="]
+
+
+def chance(rounds=400):
+    """Usual lines with a few bytes put in, left out or changed, the same ones each time."""
+    state = 1
+
+    def below(n):
+        nonlocal state
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return (state >> 33) % n
+
+    for _ in range(rounds):
+        line = bytearray(USUAL[below(len(USUAL))])
+        for _ in range(1 + below(3)):
+            at, width = below(len(line)), below(2)
+            line[at : at + width] = PIECES[below(len(PIECES))] if below(3) else b""
+        yield "chance", bytes(line)
+
+
 def bodies():
     """(class, body, precision), each once."""
     seen = set()
-    for source in (odd_names, numbers, booleans, strings, times, precisions, parts, time_keys, lines, huge):
+    for source in (odd_names, numbers, booleans, strings, times, precisions, parts, time_keys, lines, huge, chance):
         for row in source():
             name, body, precision = row if len(row) == 3 else (*row, "")
             if (body, precision) not in seen:
