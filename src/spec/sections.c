@@ -127,11 +127,13 @@ static int read_only(struct reader *reader, const struct yaml_node *node)
 static int read_tensorboard(struct reader *reader, const struct yaml_node *node)
 {
     const char *folder;
-    int r = yaml_is_null(node) ? 0 : read_text(reader, node, "metrics.tensorboard", &folder);
 
     free(reader->spec->tensorboard);
     reader->spec->tensorboard = NULL;
-    if (r < 0 || yaml_is_null(node))
+    if (yaml_is_null(node))
+        return 0;
+    int r = read_text(reader, node, "metrics.tensorboard", &folder);
+    if (r < 0)
         return r;
     if (!*folder)
         return yaml_err(reader->err, node,
