@@ -12,19 +12,16 @@
 #define BLOCK_VALUES    1024
 #define BLOCK_BYTES_MAX (BLOCK_VALUES * 8 + 64) /* no block is longer */
 
-enum block_codec { /* the first byte of a block; stored, so numbers never change */
-                   CODEC_RAW = 0,
-                   CODEC_CONSTANT = 1, /* all have the same bits */
-                   CODEC_INTEGER = 2,  /* ints only: unit taken out; from a level, a line or the one
-                                          before; packed */
-                   CODEC_DECIMAL = 3, /* doubles: m × 10^-e with exact round trip (whole numbers: e
-                                         = 0), m as integers; the others in a list of patches */
-                   CODEC_FLOAT =
-                       4, /* doubles: ordered integers of their bits without common low zeros (29 if
-                             they were float32), packed; NaN, Inf and 0 as patches */
-                   CODEC_XOR = 5,  /* doubles: Gorilla's; many repetitions */
-                   CODEC_RUNS = 6, /* ints only: runs of equal deltas */
-                   BLOCK_CODECS
+/* The first byte of a block; stored, so numbers never change. */
+enum block_codec {
+    CODEC_RAW = 0,
+    CODEC_CONSTANT = 1, /* all have the same bits */
+    CODEC_INTEGER = 2,  /* ints: unit taken out, then from a level, a line or the one before */
+    CODEC_DECIMAL = 3,  /* doubles: m × 10^-e where that is exact, m as integers (whole: e = 0) */
+    CODEC_FLOAT = 4,    /* doubles: their bits as ordered integers, without low zeros (float32) */
+    CODEC_XOR = 5,      /* doubles: Gorilla's, for many repetitions */
+    CODEC_RUNS = 6,     /* ints: runs of equal deltas */
+    BLOCK_CODECS
 };
 
 /* 1 ≤ n ≤ BLOCK_VALUES. Returns the bytes written to `to` (of BLOCK_BYTES_MAX). */

@@ -91,6 +91,10 @@ static double narrow(struct rng *rng, size_t i)
     (void)i;
     return (float)(2.3 + 0.01 * rng_normal(rng));
 }
+static double centred(struct rng *rng, size_t i)
+{
+    return (float)(i % 3 ? rng_normal(rng) : 0);
+}
 static double decimal(struct rng *rng, size_t i)
 {
     (void)i;
@@ -140,7 +144,7 @@ static double many_scales(struct rng *rng, size_t i)
 
 static value_fn *const kinds[] = {odd,         any_bits,    noise,           narrow,   decimal,
                                   whole,       alternating, far_alternating, counting, short_float,
-                                  large_whole, long_runs,   many_scales};
+                                  large_whole, long_runs,   many_scales,     centred};
 static const size_t lengths[] = {1, 2, 3, 7, 8, 127, 128, 129, 255, 1000, 1023, 1024};
 
 static void fill(value_fn *kind, struct rng *rng, double *values, size_t n)
@@ -280,6 +284,8 @@ TEST(each_kind_finds_its_codec)
     check_codec(counting, CODEC_DECIMAL, 0.05);
     check_codec(whole, CODEC_DECIMAL, 11 / 8.0 + 0.07); /* pages: the unit is taken out */
     check_codec(narrow, CODEC_FLOAT, 19 / 8.0);
+    check_codec(noise, CODEC_FLOAT, 7.3); /* to both sides of zero */
+    check_codec(centred, CODEC_FLOAT, 3.6);
     check_codec(short_float, CODEC_FLOAT, 15 / 8.0);
     check_codec(long_runs, CODEC_XOR, 0.3);
 }

@@ -27,7 +27,7 @@ struct codec_plan {
     struct pack_plan pack;
     struct pack_scale scale;
     struct patches patches;
-    unsigned parameter; /* its own */
+    uint64_t parameters[2]; /* its own */
 };
 
 #define CODEC_CANNOT SIZE_MAX

@@ -70,7 +70,7 @@ static void convert(const uint64_t *bits, size_t n, unsigned e, struct codec_pla
         bad += !to_whole(double_of(bits[i]), power, &ret->keys[i]);
     }
     patches->n = bad;
-    ret->parameter = e;
+    ret->parameters[0] = e;
 }
 
 /* The sample may have missed the longest ones: then the first patches tell. */
@@ -106,7 +106,7 @@ static size_t plan_decimal(const uint64_t *bits, size_t n, size_t limit, struct 
 static unsigned char *put_decimal(const uint64_t *bits, size_t n, const struct codec_plan *plan,
                                   unsigned char *to)
 {
-    *to++ = (unsigned char)plan->parameter;
+    *to++ = (unsigned char)plan->parameters[0];
     to = pack_put_scale(&plan->scale, to);
     to = pack_put(plan->keys, n, &plan->pack, to);
     return patches_put(&plan->patches, bits, to);

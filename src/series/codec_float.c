@@ -2,88 +2,106 @@
 /*
  * codec_float.c — doubles as whole numbers in the same order, packed. The low bits that are zero in
  * all of them are left out: of a double that was a float32 that is 29, of a bfloat16 45, so that
- * such a block costs what it would cost in that format.
+ * such a block costs what it would cost in that format. And so are the numbers between zero and the
+ * value nearest to it, of which the order of floats has more than all others together:
  *
- * ±0, ±Inf and NaN lie far from everything in that order, so they are patches, and so are the few
- * full doubles among many float32.
+ *     … −2  −1  0  1  2 …      keys
+ *       │   │   │  │  │
+ *      −b  −a   0  a  b        values; a is the nearest to zero, b the next float
+ *
+ * NaN, ±Inf and −0 are patches, and so are the few full doubles among many float32.
  */
 #include "series/codec.h"
 
 #define SIGN          (UINT64_C(1) << 63)
 #define INFINITE      (UINT64_C(0x7ff) << 52)
 #define FLOAT32_ZEROS 29
+#define ZEROS_MAX     52
 
-/* Sign and magnitude ↔ two's complement: the order of the doubles is that of signed numbers. */
-static inline uint64_t order(uint64_t bits)
-{
-    return bits & SIGN ? bits ^ ~SIGN : bits;
-}
+struct shape {
+    unsigned zeros;  /* low bits left out */
+    uint64_t before; /* magnitudes below the smallest, without those bits */
+};
 
-/* Neither ±0 nor ±Inf nor NaN. */
 static inline bool is_plain(uint64_t bits)
 {
-    return (bits & ~SIGN) - 1 < INFINITE - 1;
+    return (bits & INFINITE) != INFINITE && bits != SIGN;
 }
 
 /* Low bits to leave out: those of all, or a float32's if all but a few do without them. */
-static unsigned common_zeros(const uint64_t *bits, size_t n)
+static struct shape shape_of(const uint64_t *bits, size_t n)
 {
-    uint64_t all = 0, low = (UINT64_C(1) << FLOAT32_ZEROS) - 1;
-    size_t plain = 0, full = 0;
+    uint64_t all = 0, smallest = INFINITE, low = (UINT64_C(1) << FLOAT32_ZEROS) - 1;
+    size_t full = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t mask = 0 - (uint64_t)is_plain(bits[i]);
-        all |= bits[i] & mask;
-        plain += mask & 1;
-        full += (bits[i] & mask & low) != 0;
+        uint64_t magnitude = is_plain(bits[i]) ? bits[i] & ~SIGN : 0;
+        all |= magnitude;
+        full += (magnitude & low) != 0;
+        smallest = MIN(smallest, magnitude - 1); /* 0 is none */
     }
-    if (plain == 0)
-        return 64;
-    unsigned zeros = (unsigned)__builtin_ctzll(all | SIGN);
-    return zeros < FLOAT32_ZEROS && full * 16 < plain ? FLOAT32_ZEROS : MIN(zeros, 52U);
+    struct shape shape = {MIN((unsigned)__builtin_ctzll(all | SIGN), ZEROS_MAX), 0};
+    if (shape.zeros < FLOAT32_ZEROS && full * 16 < n)
+        shape.zeros = FLOAT32_ZEROS;
+    if (smallest < INFINITE)
+        shape.before = smallest >> shape.zeros;
+    return shape;
+}
+
+static inline uint64_t to_key(uint64_t bits, const struct shape *shape)
+{
+    uint64_t sign = 0 - (bits >> 63), magnitude = (bits & ~SIGN) >> shape->zeros;
+    uint64_t key = magnitude ? magnitude - shape->before : 0;
+    return (key ^ sign) - sign;
+}
+
+static inline uint64_t from_key(uint64_t key, const struct shape *shape)
+{
+    uint64_t sign = 0 - (key >> 63), magnitude = (key ^ sign) - sign;
+    return magnitude ? (magnitude + shape->before) << shape->zeros | (sign & SIGN) : 0;
 }
 
 static size_t plan_float(const uint64_t *bits, size_t n, size_t limit, struct codec_plan *ret)
 {
     struct patches *patches = &ret->patches;
-    unsigned zeros = common_zeros(bits, n);
+    struct shape shape = shape_of(bits, n);
     /* Full mantissas are noise, and what is known already takes less than they could. */
-    if (zeros > 52 || (zeros < FLOAT32_ZEROS && limit < n * 4))
+    if (shape.zeros < FLOAT32_ZEROS && limit < n * 4)
         return CODEC_CANNOT;
-    uint64_t low = (UINT64_C(1) << zeros) - 1;
+    uint64_t low = (UINT64_C(1) << shape.zeros) - 1;
     size_t bad = 0;
     for (size_t i = 0; i < n; i++) {
         patches->at[bad] = (uint16_t)i;
         bad += !is_plain(bits[i]) || (bits[i] & low) != 0;
-        ret->keys[i] = (uint64_t)((int64_t)order(bits[i]) >> zeros);
+        ret->keys[i] = to_key(bits[i], &shape);
     }
     patches->n = bad;
-    ret->parameter = zeros;
+    ret->parameters[0] = shape.zeros;
+    ret->parameters[1] = shape.before;
     size_t patched = patches_size(patches, bits);
     if (patched >= limit)
         return CODEC_CANNOT;
     patches_hide(patches, ret->keys, n);
     pack_plan(ret->keys, n, /* lines= */ false, &ret->pack);
-    return 1 + ret->pack.bytes + patched;
+    return 1 + varint_size(shape.before) + ret->pack.bytes + patched;
 }
 
 static unsigned char *put_float(const uint64_t *bits, size_t n, const struct codec_plan *plan,
                                 unsigned char *to)
 {
-    *to++ = (unsigned char)plan->parameter;
+    *to++ = (unsigned char)plan->parameters[0];
+    to = put_varint(to, plan->parameters[1]);
     to = pack_put(plan->keys, n, &plan->pack, to);
     return patches_put(&plan->patches, bits, to);
 }
 
 static bool get_float(struct bytes_in *in, size_t n, uint64_t *ret)
 {
-    unsigned zeros;
-    if (!get_byte(in, &zeros) || zeros > 52 || !pack_get(in, n, ret))
+    struct shape shape;
+    if (!get_byte(in, &shape.zeros) || shape.zeros > ZEROS_MAX || !get_varint(in, &shape.before) ||
+        !pack_get(in, n, ret))
         return false;
-    uint64_t low = (UINT64_C(1) << zeros) - 1;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t negative = 0 - (ret[i] >> 63);
-        ret[i] = (ret[i] << zeros | (low & negative)) ^ (negative & ~SIGN);
-    }
+    for (size_t i = 0; i < n; i++)
+        ret[i] = from_key(ret[i], &shape);
     return patches_get(in, n, ret);
 }
 

@@ -16,8 +16,9 @@
 
 #include <assert.h>
 
-#define WIDTH_MAX  56
-#define WIDTH_FULL 57 /* in the head: 64 bits */
+#define WIDTH_MAX  61
+#define WIDTH_FULL 62 /* in the head: 64 bits */
+#define WIDTH_LOAD 56 /* found by one load and a shift */
 #define HEAD_LINE  63
 #define HEAD_DELTA 64
 #define HEAD_RICE  128
@@ -240,15 +241,23 @@ static inline uint64_t bits_at(const unsigned char *from, size_t bit, uint64_t m
     return load_u64(from + bit / 8) >> (bit & 7) & mask;
 }
 
+/* More than WIDTH_LOAD bits may reach into a ninth byte. */
+static inline uint64_t wide_at(const unsigned char *from, size_t bit, uint64_t mask)
+{
+    uint64_t ninth = (uint64_t)from[bit / 8 + 8] << 1 << (63 - (bit & 7));
+    return (load_u64(from + bit / 8) >> (bit & 7) | ninth) & mask;
+}
+
 static bool get_range(struct bytes_in *in, size_t n, uint64_t before, const struct pack_run *run,
                       uint64_t *ret)
 {
     uint64_t moves = run->mode == PACK_DELTA ? UINT64_MAX : 0, mask = low_mask(run->width);
     uint64_t level = before, base = run->base;
+    bool wide = run->width > WIDTH_LOAD;
     if (in_left(in) < bits_size(n, run->width))
         return false;
     for (size_t i = 0, bit = 0; i < n; i++, bit += run->width) {
-        uint64_t rest = bits_at(in->at, bit, mask) + base;
+        uint64_t rest = (wide ? wide_at(in->at, bit, mask) : bits_at(in->at, bit, mask)) + base;
         ret[i] = level + rest;
         level += rest & moves;
     }
@@ -298,7 +307,7 @@ static bool get_head(struct bytes_in *in, struct pack_run *ret)
             return false;
     }
     unsigned width = head & 63;
-    if (width > (head & HEAD_RICE ? WIDTH_MAX : WIDTH_FULL) || !get_varint(in, &base) ||
+    if (width > (head & HEAD_RICE ? WIDTH_LOAD : WIDTH_FULL) || !get_varint(in, &base) ||
         (line && !get_varint(in, &slope)))
         return false;
     ret->mode = line ? PACK_LINE : head & HEAD_DELTA ? PACK_DELTA : PACK_LEVEL;

@@ -12,10 +12,11 @@
 #define PACK_RUN  128
 #define PACK_RUNS (BLOCK_VALUES / PACK_RUN)
 
-enum pack_mode {                 /* what a number is predicted by; stored */
-                 PACK_LEVEL = 0, /* the last number of the run before */
-                 PACK_DELTA = 1, /* the number before */
-                 PACK_LINE = 2,  /* the last number of the run before and a slope */
+/* What a number is predicted by. */
+enum pack_mode {
+    PACK_LEVEL, /* the last number of the run before */
+    PACK_DELTA, /* the number before */
+    PACK_LINE,  /* the last number of the run before and a slope */
 };
 
 struct pack_plan {
@@ -23,7 +24,7 @@ struct pack_plan {
     struct pack_run {
         enum pack_mode mode;
         bool rice;      /* remainders by Golomb and Rice: quotients in unary */
-        unsigned width; /* bits of a remainder: 0 … 56 or 64; rice: of its low part, 0 … 56 */
+        unsigned width; /* bits of a remainder: 0 … 61 or 64; rice: of its low part, 0 … 56 */
         uint64_t base;  /* smallest remainder, signed; rice: the mean one */
         uint64_t slope; /* per number, signed, 1/256 */
         size_t bytes;

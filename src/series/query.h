@@ -104,12 +104,9 @@ struct query_point query_last_at(const struct query_last *last, size_t i);
 size_t query_last_count(const struct query_last *last);
 
 /* ---- many trials at common columns ---- */
-enum query_take { /* what a trial's values in one column come to */
-                  QUERY_MEAN,
-                  QUERY_LAST,
-                  QUERY_MIN,
-                  QUERY_MAX
-};
+/* What a trial's values in one column come to. */
+enum query_take { QUERY_MEAN, QUERY_LAST, QUERY_MIN, QUERY_MAX };
+
 struct query_across;
 struct query_across *query_across_new(size_t width);
 void query_across_free(struct query_across *across);
