@@ -125,10 +125,9 @@ struct expr_point {
 };
 typedef bool expr_points_fn(const struct expr_point *points, size_t n,
                             void *arg); /* false: enough */
-/* Which points are asked for, bounds included; others may come, too. Where a bound is not the
- * widest, points that have no step (no time) are outside. */
+/* Which points are asked for, bounds included; others may come, too. */
 struct expr_range {
-    int64_t min_step, max_step;    /* INT64_MIN, INT64_MAX: all */
+    int64_t min_step, max_step;    /* INT64_MIN (EXPR_NO_STEP), INT64_MAX: all */
     double min_time_s, max_time_s; /* -INFINITY, INFINITY: all */
 };
 /* A row. Texts and lists live until the evaluation is over, and longer if its value is used. */

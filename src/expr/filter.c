@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter.c — the condition of a function, made quick for many points. What most conditions are, a
- * part of the point compared with something that is the same for all points, joined by `and`, is
- * looked at once: then a point is tested in a few nanoseconds, and a source knows which steps and
- * times are asked for at all. Other conditions are evaluated for each point.
+ * filter.c — the condition of a function, made quick for many points. Most conditions compare a
+ * part of the point with something that is the same for all points, joined by `and`: these become
+ * bounds of step, time and value that are found once. Then a point is tested in about a nanosecond,
+ * and a source knows which steps and times are asked for at all. What is no bound is evaluated for
+ * each point that lies within them.
  */
 #include "expr/internal.h"
 
 #include <math.h>
+
+enum { BOUNDS_STEP = 1, BOUNDS_TIME = 2, BOUNDS_VALUE = 4 }; /* filter.parts */
 
 /* a op b, the other way round. */
 static enum token_kind mirrored(enum token_kind op)
@@ -26,9 +29,70 @@ static enum token_kind mirrored(enum token_kind op)
     }
 }
 
-static bool add_test(struct filter *filter, struct run *run, const struct node *node)
+static int64_t to_step(double x)
 {
-    if (node->kind != NODE_COMPARE || filter->n == ARRAY_LEN(filter->tests))
+    return x <= -9e18 ? INT64_MIN + 1 : x >= 9e18 ? INT64_MAX : (int64_t)x;
+}
+
+/* Nothing passes: NaN is beyond every value. */
+static void close_filter(struct filter *filter)
+{
+    filter->parts |= BOUNDS_VALUE;
+    filter->min_value = NAN;
+}
+
+static void raise_low(struct filter *filter, enum point_part part, double bound, bool strict)
+{
+    double least = strict ? nextafter(bound, INFINITY) : bound;
+
+    if (strict && bound == INFINITY)
+        close_filter(filter);
+    else if (part == POINT_STEP)
+        filter->range.min_step =
+            MAX(filter->range.min_step, to_step(strict ? floor(bound) + 1 : ceil(bound)));
+    else if (part == POINT_TIME)
+        filter->range.min_time_s = MAX(filter->range.min_time_s, least);
+    else if (!isnan(filter->min_value))
+        filter->min_value = MAX(filter->min_value, least);
+}
+
+static void lower_high(struct filter *filter, enum point_part part, double bound, bool strict)
+{
+    double most = strict ? nextafter(bound, -INFINITY) : bound;
+
+    if (strict && bound == -INFINITY)
+        close_filter(filter);
+    else if (part == POINT_STEP)
+        filter->range.max_step =
+            MIN(filter->range.max_step, to_step(strict ? ceil(bound) - 1 : floor(bound)));
+    else if (part == POINT_TIME)
+        filter->range.max_time_s = MIN(filter->range.max_time_s, most);
+    else
+        filter->max_value = MIN(filter->max_value, most);
+}
+
+static void add_bound(struct filter *filter, enum point_part part, enum token_kind op, double bound)
+{
+    static const unsigned parts[] = {
+        [POINT_STEP] = BOUNDS_STEP, [POINT_TIME] = BOUNDS_TIME, [POINT_VALUE] = BOUNDS_VALUE};
+
+    filter->parts |= parts[part];
+    if (part == POINT_STEP) /* what has no step is below them all */
+        filter->range.min_step = MAX(filter->range.min_step, INT64_MIN + 1);
+    if (isnan(bound)) {
+        close_filter(filter);
+        return;
+    }
+    if (op == TOKEN_EQUAL || op == TOKEN_MORE || op == TOKEN_MORE_EQUAL)
+        raise_low(filter, part, bound, op == TOKEN_MORE);
+    if (op == TOKEN_EQUAL || op == TOKEN_LESS || op == TOKEN_LESS_EQUAL)
+        lower_high(filter, part, bound, op == TOKEN_LESS);
+}
+
+/* Is it a bound? Then the filter has it. */
+static bool take_bound(struct filter *filter, struct run *run, const struct node *node)
+{
+    if (node->kind != NODE_COMPARE || node->op == TOKEN_NOT_EQUAL)
         return false;
     const struct node *a = node->args[0], *b = node->args[1];
     bool turned = b->kind == NODE_POINT;
@@ -36,90 +100,51 @@ static bool add_test(struct filter *filter, struct run *run, const struct node *
     if (point->kind != NODE_POINT || bound->of_point)
         return false;
     struct expr_value value = expr_node_value(run, bound);
-    struct filter_test test = {point->part, turned ? mirrored(node->op) : node->op, value.number};
-    if (value.type == EXPR_NULL) /* it never holds */
-        test = (struct filter_test){point->part, TOKEN_LESS, NAN};
-    else if (value.type != EXPR_NUMBER)
-        return false;
-    filter->tests[filter->n++] = test;
-    return true;
-}
-
-static int64_t to_step(double x)
-{
-    return x <= -9e18 ? INT64_MIN : x >= 9e18 ? INT64_MAX : (int64_t)x;
-}
-
-static void narrow_low(struct expr_range *range, const struct filter_test *test)
-{
-    double x = test->op == TOKEN_MORE ? floor(test->bound) + 1 : ceil(test->bound);
-
-    if (test->part == POINT_STEP)
-        range->min_step = MAX(range->min_step, to_step(x));
-    else
-        range->min_time_s = fmax(range->min_time_s, test->bound);
-}
-
-static void narrow_high(struct expr_range *range, const struct filter_test *test)
-{
-    double x = test->op == TOKEN_LESS ? ceil(test->bound) - 1 : floor(test->bound);
-
-    if (test->part == POINT_STEP)
-        range->max_step = MIN(range->max_step, to_step(x));
-    else
-        range->max_time_s = fmin(range->max_time_s, test->bound);
-}
-
-static void narrow(struct expr_range *range, const struct filter_test *test)
-{
-    bool equal = test->op == TOKEN_EQUAL;
-
-    if (test->part == POINT_VALUE || isnan(test->bound))
-        return;
-    if (equal || test->op == TOKEN_MORE || test->op == TOKEN_MORE_EQUAL)
-        narrow_low(range, test);
-    if (equal || test->op == TOKEN_LESS || test->op == TOKEN_LESS_EQUAL)
-        narrow_high(range, test);
+    if (value.type == EXPR_NULL)
+        close_filter(filter);
+    if (value.type == EXPR_NUMBER)
+        add_bound(filter, point->part, turned ? mirrored(node->op) : node->op, value.number);
+    return value.type == EXPR_NULL || value.type == EXPR_NUMBER;
 }
 
 void filter_init(struct filter *filter, struct run *run, const struct node *condition)
 {
-    *filter = (struct filter){.range = {INT64_MIN, INT64_MAX, -INFINITY, INFINITY}};
+    *filter = (struct filter){.range = {INT64_MIN, INT64_MAX, -INFINITY, INFINITY},
+                              .min_value = -INFINITY,
+                              .max_value = INFINITY};
     if (!condition)
         return;
-    bool all = condition->kind == NODE_AND, simple = true;
-    if (!all)
-        simple = add_test(filter, run, condition);
-    for (size_t i = 0; all && i < condition->n; i++)
-        simple &= add_test(filter, run, condition->args[i]);
-    for (size_t i = 0; i < filter->n; i++)
-        narrow(&filter->range, &filter->tests[i]);
-    filter->condition = simple ? NULL : condition;
+    bool many = condition->kind == NODE_AND, all = true;
+    if (!many)
+        all = take_bound(filter, run, condition);
+    for (size_t i = 0; many && i < condition->n; i++)
+        all &= take_bound(filter, run, condition->args[i]);
+    filter->condition = all ? NULL : condition;
 }
 
-static bool holds(const struct filter_test *test, const struct expr_point *point)
+static bool is_within(const struct filter *filter, const struct expr_point *point)
 {
-    switch (test->part) {
-    case POINT_STEP:
-        return point->step != EXPR_NO_STEP &&
-               expr_compare(test->op, (double)point->step, test->bound);
-    case POINT_TIME:
-        return !isnan(point->time_s) && expr_compare(test->op, point->time_s, test->bound);
-    case POINT_VALUE:
-    default:
-        return expr_compare(test->op, point->value, test->bound);
-    }
+    const struct expr_range *range = &filter->range;
+    unsigned parts = filter->parts;
+
+    if (parts & BOUNDS_STEP && (point->step < range->min_step || point->step > range->max_step))
+        return false;
+    if (parts & BOUNDS_TIME &&
+        !(point->time_s >= range->min_time_s && point->time_s <= range->max_time_s))
+        return false;
+    return !(parts & BOUNDS_VALUE) ||
+           (point->value >= filter->min_value && point->value <= filter->max_value);
 }
 
-bool filter_passes(const struct filter *filter, struct run *run, const struct expr_point *point)
+static bool holds(const struct filter *filter, struct run *run, const struct expr_point *point)
 {
-    for (size_t i = 0; i < filter->n; i++)
-        if (!holds(&filter->tests[i], point))
-            return false;
-    if (!filter->condition)
-        return true;
     run->point = point;
     struct expr_value value = expr_node_value(run, filter->condition);
     run->point = NULL;
     return value_true(&value);
+}
+
+bool filter_passes(const struct filter *filter, struct run *run, const struct expr_point *point)
+{
+    return is_within(filter, point) && (!filter->condition || holds(filter, run, point));
 }

@@ -246,16 +246,11 @@ static inline bool expr_compare(enum token_kind op, double a, double b)
 }
 
 /* filter.c: a condition on points, quick where it is simple. */
-struct filter_test {
-    enum point_part part;
-    enum token_kind op;
-    double bound;
-};
 struct filter {
-    struct filter_test tests[8]; /* all must hold … */
-    size_t n;
-    const struct node *condition; /* … and this; NULL: they are all there is */
-    struct expr_range range;      /* no point outside passes */
+    unsigned parts;          /* which of the following bound anything */
+    struct expr_range range; /* of steps and times */
+    double min_value, max_value;
+    const struct node *condition; /* to be evaluated for those within; NULL: they all pass */
 };
 /* Functions inside of the condition were evaluated before. condition NULL: all pass. */
 void filter_init(struct filter *filter, struct run *run, const struct node *condition);

@@ -62,13 +62,10 @@ static size_t curve(size_t column, uint8_t seed, struct expr_point *to)
 /* Those outside of the range are left out, as a source may. */
 static bool inside(const struct expr_range *range, const struct expr_point *point)
 {
-    bool any_step = range->min_step == INT64_MIN && range->max_step == INT64_MAX;
     bool any_time = isinf(range->min_time_s) && isinf(range->max_time_s);
-    bool step = point->step != EXPR_NO_STEP && point->step >= range->min_step &&
-                point->step <= range->max_step;
     bool time = point->time_s >= range->min_time_s && point->time_s <= range->max_time_s;
 
-    return (any_step || step) && (any_time || time);
+    return point->step >= range->min_step && point->step <= range->max_step && (any_time || time);
 }
 
 static int points(size_t column, const struct expr_range *range, expr_points_fn *fn, void *fn_arg,
