@@ -56,6 +56,7 @@ static uint32_t number_of(struct merging *merging, size_t input, uint32_t name)
         uint64_t from = name ? segment->name_ends[name - 1] : 0;
         uint32_t number = segment_put_name(merging->writer, segment->name_text + from,
                                            segment->name_ends[name] - from);
+        merging->numbers[input][name] = number + 1;
         for (size_t i = 0; i < merging->n; i++) {
             const struct segment *other = merging->inputs[i].segment;
             if (handle < other->locals && other->local_name[handle] != SERIES_NAME_NONE)

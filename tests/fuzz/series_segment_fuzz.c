@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * series_segment_fuzz.c — any bytes as a segment of series: opened or refused, listed, read and
+ * verified without a fault. Bits of the first byte make checksums fit: 1 those of index and
+ * trailer, 2 those of blocks.
+ */
+#include "base/crc32c.h"
+#include "series/intern.h"
+#include "series/segment.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static void mend_index(unsigned char *bytes, size_t n)
+{
+    struct segment_trailer trailer;
+
+    if (n < sizeof(trailer))
+        return;
+    memcpy(&trailer, bytes + n - sizeof(trailer), sizeof(trailer));
+    if (trailer.index_at > n || trailer.index_size > n - trailer.index_at)
+        return;
+    memcpy(trailer.magic, SEGMENT_MAGIC, 8);
+    trailer.index_crc = crc32c(0, bytes + trailer.index_at, trailer.index_size);
+    trailer.trailer_crc = crc32c(0, &trailer, offsetof(struct segment_trailer, trailer_crc));
+    memcpy(bytes + n - sizeof(trailer), &trailer, sizeof(trailer));
+}
+
+static void mend_blocks(unsigned char *bytes, size_t n)
+{
+    const size_t skip = offsetof(struct segment_head, size);
+    struct segment_head head;
+
+    for (size_t at = 8; at < n && n - at >= sizeof(head); at++) {
+        memcpy(&head, bytes + at, sizeof(head));
+        size_t room = n - at - sizeof(head);
+        if (head.magic != BLOCK_MAGIC || head.extra > room || head.size > room - head.extra)
+            continue;
+        head.crc = crc32c(0, bytes + at + sizeof(head) + head.extra, head.size);
+        memcpy(bytes + at, &head, sizeof(head));
+        head.head_crc = crc32c(0, bytes + at + skip, sizeof(head) - skip + head.extra);
+        memcpy(bytes + at, &head, sizeof(head));
+        at += sizeof(head) - 1;
+    }
+}
+
+static void ignore(const char *sentence, void *arg UNUSED)
+{
+    if (!*sentence)
+        abort();
+}
+
+static int count(const struct series_chunk *chunk, void *arg)
+{
+    if (!chunk->n || chunk->n > BLOCK_VALUES)
+        abort();
+    *(size_t *)arg += chunk->n;
+    return *(size_t *)arg > 1u << 20; /* one block may be meant thousands of times */
+}
+
+static void read_column(const struct segment *segment, const struct segment_column *column)
+{
+    struct segment_reader reader = {segment, ignore, NULL};
+    uint32_t n = MIN(column->strands, 100);
+    struct strand *strands = xmalloc(n * sizeof(*strands));
+    size_t values = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        segment_strand_init(&strands[i], &reader, column, i, &series_all);
+    strands_read(strands, n, count, &values);
+    free(strands);
+}
+
+static void read_all(const struct segment *segment)
+{
+    for (uint32_t i = 0; i < segment_sources(segment); i++) {
+        const struct segment_source *source = segment_source(segment, i);
+        for (uint32_t j = 0; j < source->columns && j < 100; j++) {
+            const struct segment_column *column = &segment->columns[source->first_column + j];
+            struct series_info info;
+            segment_info(segment, column, &info);
+            segment_column(segment, i, info.name);
+            read_column(segment, column);
+        }
+    }
+    segment_verify(segment, ignore, NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+    autofree(mem) unsigned char *copy = n > 1 ? xmemdup(bytes + 1, n - 1) : NULL;
+    autorelease(intern) struct intern intern = {0};
+    autofree(segment) struct segment *segment = NULL;
+    struct err err = ERR_INIT;
+
+    if (!copy)
+        return 0;
+    if (bytes[0] & 2)
+        mend_blocks(copy, n - 1);
+    if (bytes[0] & 1)
+        mend_index(copy, n - 1);
+    int r = segment_open_bytes("fuzz", copy, n - 1, &intern, ignore, NULL, &segment, &err);
+    if (r < 0 && !err.text)
+        abort();
+    err_release(&err);
+    if (r == 0)
+        read_all(segment);
+    return 0;
+}
