@@ -393,9 +393,9 @@ static bool read_events(struct event_file *file, int fd, int64_t size)
     }
     warn_of(file);
     file->ignored = events_counts(reader)->stopped;
+    unsigned long long end = file->base + events_end(reader);
     if (events_end(reader) != before)
-        str_addf(&tail->pending, "#%llu %s\n",
-                 (unsigned long long)(file->base + events_end(reader)), file->path);
+        str_addf(&tail->pending, "#%llu %s\n", end, file->path);
     return n > 0 && file->at < size && !file->ignored;
 }
 

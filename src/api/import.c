@@ -86,8 +86,31 @@ static void put_summary(const struct import *import, const struct trial *trial, 
         .last_step = trial->last_step,
         .first_nan_step = STEP_NONE,
     };
-    if (isfinite(trial->value))
+    if (isfinite(trial->value) && summary.metric)
         txn_put_summary(import->txn, trial->experiment, trial->number, &summary);
+}
+
+/* All metrics of a run, where the request has them. */
+static void put_summaries(const struct import *import, const struct trial *trial,
+                          const json_t *metrics)
+{
+    const json_t *json;
+    size_t i;
+
+    json_array_foreach(metrics, i, json)
+    {
+        struct summary summary = {
+            .metric = (char *)json_get_text(json, "metric", ""),
+            .count = json_get_int(json, "samples", 1),
+            .last = json_get_double(json, "last", NAN),
+            .min = json_get_double(json, "min", NAN),
+            .max = json_get_double(json, "max", NAN),
+            .last_step = json_get_int(json, "step", STEP_NONE),
+            .first_nan_step = json_get_int(json, "first_nan", STEP_NONE),
+        };
+        if (*summary.metric)
+            txn_put_summary(import->txn, trial->experiment, trial->number, &summary);
+    }
 }
 
 static void put_trial(struct import *import, struct trial *trial, const json_t *json)
@@ -108,7 +131,12 @@ static void put_trial(struct import *import, struct trial *trial, const json_t *
         trial->told = ++import->told;
     space_json(&import->spec.space, trial->point, &out);
     txn_put_trial(import->txn, trial, import->spec.space.n, params.s);
-    put_summary(import, trial, json);
+    if (json_get_text(json, "note", NULL))
+        txn_note(import->txn, trial->experiment, trial->number, json_get_text(json, "note", NULL));
+    if (json_object_get(json, "metrics"))
+        put_summaries(import, trial, json_object_get(json, "metrics"));
+    else
+        put_summary(import, trial, json);
 }
 
 static int import_trial(struct import *import, int64_t number, const json_t *json, struct err *err)
@@ -137,8 +165,6 @@ static int read_spec(struct import *import, struct err *err)
     int r = spec_parse(text.s, text.len, "import", "/", NULL, &import->spec, NULL, err);
     if (r < 0)
         return r;
-    if (!import->spec.objective.metric)
-        return err_set(err, EINVAL, "what is imported needs an objective");
     spec_json(&import->spec, &whole);
     import->experiment.name = xstrdup(import->spec.name);
     import->experiment.spec_json = str_take(&whole);

@@ -6,6 +6,8 @@
  * {"do":"import","spec":{…},"environment":{…}|null,"text":"imported from …","trials":[
  *   {"point":[0.1,2,"nan"],"state":"completed","reason":"","values":[0.93],"started_us":…,
  *    "ended_us":…,"step":12|null,"samples":12,"min":0.2,"max":0.93}]}
+ * or, of a run with many metrics, "note":"its name there","metrics":[{"metric":"loss","samples":12,
+ *    "last":0.3,"min":0.2,"max":0.9,"step":11,"first_nan":3}] instead of the last three.
  * Points are in the order of the spec's parameters; values in that of its objectives. `samples`,
  * `min`, `max` sum up the objective's curve.
  */

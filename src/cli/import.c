@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import.c — hone import: an Optuna study or a table of results becomes a finished experiment, to
- * be looked at, compared, and learned from (`knowledge: NAME`).
+ * import.c — hone import: an Optuna study, a table of results or the folder of another tracker
+ * becomes a finished experiment, to be looked at, compared, and learned from (`knowledge: NAME`).
  *
- *   file ──► sheet (columns, rows) ──► spec + points ──► api/import.h ──► home
+ *   file, folder ──► sheets (columns, rows) ──► spec + points ──► api/import.h ──► home
  *
  * A parameter that is missing in some trials is conditional if another one tells when: then it gets
- * a `when`. Curves of the objective go where a program's metrics would be, in attempt 0.
+ * a `when`. Curves go where a program's metrics would be, in attempt 0.
  */
 #include "cli/import.h"
 #include "api/import.h"
@@ -21,8 +21,10 @@
 static const struct cmd_option options[] = {
     {"name", 0, "NAME", "what to call it (the study's or the file's name)"},
     {"study", 0, "NAME", "which study of an Optuna database, if it holds several"},
-    {"objective", 0, "COLUMN[:maximize]", "the result in a CSV file; again for several objectives"},
-    {"ignore", 0, "COLUMN", "a column of a CSV file that is no parameter; may be repeated"},
+    {"objective", 0, "COLUMN[:maximize]",
+     "the result in a CSV file, or a metric of a folder's runs; again for several objectives"},
+    {"ignore", 0, "COLUMN",
+     "a column of a CSV file, or a setting of runs, that is no parameter; may be repeated"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -42,6 +44,34 @@ static void put_curve(struct json_out *out, const struct import_row *row)
     json_put_int(out, "samples", (int64_t)row->curve.len);
     json_put_double(out, "min", min);
     json_put_double(out, "max", max);
+}
+
+static void put_metrics(struct json_out *out, const struct import_row *row)
+{
+    if (row->label)
+        json_put_text(out, "note", row->label);
+    if (!row->metrics.len)
+        return;
+    int64_t step = STEP_NONE;
+    vec_foreach (summary, &row->metrics)
+        step = MAX(step, summary->last_step);
+    if (step != STEP_NONE)
+        json_put_int(out, "step", step);
+    json_key(out, "metrics");
+    json_begin_array(out);
+    vec_foreach (summary, &row->metrics) {
+        json_begin_object(out);
+        json_put_text(out, "metric", summary->metric);
+        json_put_int(out, "samples", summary->count);
+        json_put_double(out, "last", summary->last);
+        json_put_double(out, "min", summary->min);
+        json_put_double(out, "max", summary->max);
+        json_put_int(out, "step", summary->last_step);
+        if (summary->first_nan_step != STEP_NONE)
+            json_put_int(out, "first_nan", summary->first_nan_step);
+        json_end_object(out);
+    }
+    json_end_array(out);
 }
 
 static void put_row(struct json_out *out, const struct import *import, size_t i)
@@ -65,6 +95,7 @@ static void put_row(struct json_out *out, const struct import *import, size_t i)
     json_put_int(out, "started_us", row->started_us);
     json_put_int(out, "ended_us", row->ended_us);
     put_curve(out, row);
+    put_metrics(out, row);
     json_end_object(out);
 }
 
@@ -98,7 +129,7 @@ static void request_text(const struct import *import, struct str *to)
 static int write_curve(const struct import *import, const char *home, int64_t experiment, size_t i,
                        struct err *err)
 {
-    const struct import_row *row = &import->sheet.rows.at[i];
+    struct import_row *row = &import->sheet.rows.at[i];
     autofree(mem) char *dir = attempt_dir(home, experiment, (int64_t)i + 1, 0);
     autofree(mem) char *path = xasprintf("%s/metrics", dir);
     autorelease(str) struct str text = STR_INIT;
@@ -109,6 +140,8 @@ static int write_curve(const struct import *import, const char *home, int64_t ex
         str_addf(&text, ",step=%lldi\n", (long long)sample->step);
     }
     int r = fs_make_dirs(dir, 0777, err);
+    if (r >= 0 && row->kind)
+        return import_write_run(row, path, err);
     return r < 0 ? r : fs_write_atomic(path, text.s, text.len, 0666, err);
 }
 
@@ -117,7 +150,7 @@ static int write_curves(const struct import *import, const char *home, int64_t e
 {
     int r = 0;
     for (size_t i = 0; i < import->sheet.rows.len && r >= 0; i++)
-        if (import->sheet.rows.at[i].curve.len)
+        if (import->sheet.rows.at[i].curve.len || import->sheet.rows.at[i].metrics.len)
             r = write_curve(import, home, experiment, i, err);
     return r;
 }
@@ -135,25 +168,46 @@ static bool is_sqlite(const char *path)
     return n == sizeof(head) && memcmp(head, "SQLite format 3", 16) == 0;
 }
 
-static int read_sheet(const struct cmd_call *call, struct import *import, struct err *err)
-{
-    VEC(const char *) objectives = {0}, ignore = {0};
+struct choices {
+    VEC(const char *) objectives, ignore;
+    struct import_options options;
+};
 
+static void choices_init(struct choices *choices, const struct cmd_call *call)
+{
+    *choices = (struct choices){.options = {.study = cmd_value(call, "study")}};
     for (size_t i = 0; i < call->n_given; i++) {
         if (str_eq(call->given[i].option->name, "objective"))
-            vec_push(&objectives, call->given[i].value);
+            vec_push(&choices->objectives, call->given[i].value);
         if (str_eq(call->given[i].option->name, "ignore"))
-            vec_push(&ignore, call->given[i].value);
+            vec_push(&choices->ignore, call->given[i].value);
     }
-    struct import_options how = {.study = cmd_value(call, "study"),
-                                 .objectives = objectives.at,
-                                 .n_objectives = objectives.len,
-                                 .ignore = ignore.at,
-                                 .n_ignore = ignore.len};
-    int r = is_sqlite(import->path) ? import_optuna(import->path, &how, &import->sheet, err)
-                                    : import_csv(import->path, &how, &import->sheet, err);
-    vec_release(&objectives);
-    vec_release(&ignore);
+    choices->options.objectives = choices->objectives.at;
+    choices->options.n_objectives = choices->objectives.len;
+    choices->options.ignore = choices->ignore.at;
+    choices->options.n_ignore = choices->ignore.len;
+}
+
+static void choices_release(struct choices *choices)
+{
+    vec_release(&choices->objectives);
+    vec_release(&choices->ignore);
+}
+
+/* A file is one experiment, a folder may hold several. */
+static int read_sheets(const char *path, const struct import_options *how, struct import_set *ret,
+                       struct err *err)
+{
+    if (fs_is_dir(path)) {
+        int r = import_folder(path, how, ret, err);
+        if (r < 0)
+            err_context(err, "%s", path);
+        return r;
+    }
+    struct import_sheet sheet = {.notes = STR_INIT};
+    int r = is_sqlite(path) ? import_optuna(path, how, &sheet, err)
+                            : import_csv(path, how, &sheet, err);
+    vec_push(&ret->sheets, sheet);
     return r;
 }
 
@@ -179,14 +233,12 @@ static void say_done(const struct cmd_call *call, const struct import *import, i
            import->spec.space.n == 1 ? "" : "s");
 }
 
-static int import_file(const struct cmd_call *call, struct import *import, int64_t *ret,
-                       struct err *err)
+static int import_one(const struct cmd_call *call, struct import *import, int64_t *ret,
+                      struct err *err)
 {
     autorelease(str) struct str request = STR_INIT;
-    int r = read_sheet(call, import, err);
+    int r = import_make_spec(import, err);
 
-    if (r == 0)
-        r = import_make_spec(import, err);
     if (r < 0)
         return r;
     request_text(import, &request);
@@ -197,21 +249,38 @@ static int import_file(const struct cmd_call *call, struct import *import, int64
     return r;
 }
 
-static int run(struct cmd_call *call)
+/* The sheet moves into the import, which releases it. */
+static int import_sheet(const struct cmd_call *call, struct import_sheet *sheet, struct err *err)
 {
-    autorelease(err) struct err err = ERR_INIT;
     struct import import = {.path = call->args[0],
                             .name = cmd_value(call, "name"),
                             .command = call->rest,
                             .n_command = (size_t)call->n_rest,
-                            .sheet = {.notes = STR_INIT}};
+                            .sheet = *sheet};
     int64_t id = 0;
 
+    *sheet = (struct import_sheet){.notes = STR_INIT};
     spec_init(&import.spec);
-    int r = import_file(call, &import, &id, &err);
+    int r = import_one(call, &import, &id, err);
     if (r >= 0)
         say_done(call, &import, id);
     import_release(&import);
+    return r;
+}
+
+static int run(struct cmd_call *call)
+{
+    autorelease(err) struct err err = ERR_INIT;
+    autorelease(choices) struct choices choices;
+    autorelease(import_set) struct import_set set = {{NULL, 0, 0}};
+
+    choices_init(&choices, call);
+    int r = read_sheets(call->args[0], &choices.options, &set, &err);
+    if (r >= 0 && set.sheets.len > 1 && cmd_value(call, "name"))
+        r = err_set(&err, EINVAL, "%s holds %zu experiments: --name is for one", call->args[0],
+                    set.sheets.len);
+    for (size_t i = 0; i < set.sheets.len && r >= 0; i++)
+        r = import_sheet(call, &set.sheets.at[i], &err);
     if (r >= 0)
         return CMD_OK;
     return cmd_fail(call, r == -EINVAL ? CMD_USAGE : CMD_FAILED, &err);
@@ -219,12 +288,20 @@ static int run(struct cmd_call *call)
 
 const struct cmd cmd_import = {
     .name = "import",
-    .args = "FILE [-- COMMAND]",
-    .help = "make an experiment of an Optuna study or a CSV table of results",
+    .args = "FILE|DIR [-- COMMAND]",
+    .help = "make an experiment of an Optuna study, a CSV table of results, or another tracker's "
+            "folder",
     .details =
         "FILE is an Optuna database (SQLite), or a CSV file with a header line: the columns of "
         "--objective are results, all others parameters, their kinds and ranges as seen. What was "
         "written by 'hone export --csv' needs no --objective.\n\n"
+        "DIR is a folder of TensorBoard's event files (each folder with some is a trial, with the "
+        "settings of its hparams plugin), MLflow's mlruns (each of its experiments becomes one; "
+        "what "
+        "was deleted there is left out), or one of CSV files (metrics.csv with hparams.yaml as "
+        "Lightning leaves them: a trial a folder; else a trial a file). All samples of all metrics "
+        "come along; --objective names the metric to rank by. Nothing is changed in DIR. A folder "
+        "that is imported again becomes a further experiment.\n\n"
         "The result is a finished experiment that 'hone best', 'hone plot' and 'hone importance' "
         "look at, and that others learn from (knowledge: NAME). Its trials have no attempts. With "
         "a "

@@ -7,7 +7,10 @@
 #define HONE_CLI_IMPORT_H
 
 #include "base/err.h"
+#include "metrics/metrics.h"
 #include "model/trial.h"
+
+struct import_set;
 
 /* A parameter: what values it may have, and which it had. */
 struct import_column {
@@ -17,6 +20,10 @@ struct import_column {
     double min, max, step;     /* FLOAT, INT; step 0: any */
     VEC(struct value) choices; /* CHOICE */
     VEC(double) x;             /* a row each: the number, or the index of the choice; NaN: none */
+};
+struct import_cell {
+    const char *text; /* "": none */
+    bool quoted;      /* certainly a text */
 };
 struct import_sample {
     int64_t step;
@@ -28,6 +35,9 @@ struct import_row {
     double *values; /* an objective each */
     int64_t started_us, ended_us;
     VEC(struct import_sample) curve; /* of the first objective, steps rising; may be empty */
+    const struct import_kind *kind;  /* of a folder's runs: who reads `path` again; NULL: none */
+    char *path, *label;              /* … and what the run is called there */
+    VEC(struct summary) metrics;     /* … all of them; names are owned */
 };
 struct import_sheet {
     char *name; /* what the tool called it; NULL: nothing */
@@ -35,6 +45,7 @@ struct import_sheet {
     VEC(struct import_column) columns;
     VEC(struct objective) objectives;
     VEC(struct import_row) rows;
+    bool runs;        /* of a folder: rows have a path; parameters and objectives may be missing */
     struct str notes; /* sentences for the user, a line each */
 };
 void import_sheet_release(struct import_sheet *sheet);
@@ -42,6 +53,11 @@ void import_sheet_release(struct import_sheet *sheet);
 struct import_row *import_add_row(struct import_sheet *sheet, size_t n_objectives);
 /* The index of a value among the choices, which grow if it is new. */
 double import_choice(struct import_column *column, struct value value);
+/* A number, NaN for an empty cell or a word for it; false: something else. */
+bool import_cell_number(const struct import_cell *cell, double *ret);
+/* A parameter from the texts of its values, `rows` of them, `stride` apart; its kind is guessed. */
+int import_add_column(struct import_sheet *sheet, const char *name, const struct import_cell *at,
+                      size_t stride, size_t rows, struct err *err);
 
 struct import_options {
     const char *study;             /* Optuna: NULL if there is only one */
@@ -56,6 +72,45 @@ int import_optuna(const char *path, const struct import_options *options, struct
                   struct err *err);
 int import_csv(const char *path, const struct import_options *options, struct import_sheet *ret,
                struct err *err);
+
+/* ---- folders of other trackers: import_folder.c ---- */
+
+/* What is read of a run. Any of them may be NULL. */
+struct import_sink {
+    sample_fn *on_sample;
+    void (*on_param)(const char *name, const char *text, bool quoted, void *arg);
+    void *arg;
+};
+/* A tracker. Its runs are folders or files; one is read twice: for what it has, then for every
+ * sample. Nothing there is changed. */
+struct import_kind {
+    const char *name; /* "TensorBoard" */
+    /* Add the experiments found below the folder, with a row for each run (kind, path, label; state
+     * and times as far as known). 0: there are none. */
+    int (*find)(const char *folder, struct import_set *ret, struct err *err);
+    int (*read)(struct import_row *row, const struct import_sink *sink, struct err *err);
+};
+extern const struct import_kind import_tensorboard, import_mlflow, import_tables;
+
+struct import_set {
+    VEC(struct import_sheet) sheets; /* an experiment each */
+};
+void import_set_release(struct import_set *set);
+struct import_sheet *import_add_sheet(struct import_set *set, const char *name, char *from);
+/* A run of a folder; `path` and `label` are copied. */
+struct import_row *import_add_run(struct import_sheet *sheet, const struct import_kind *kind,
+                                  const char *path, const char *label);
+/* Find out who wrote the folder and what there is. -EINVAL: no run of any tracker. */
+int import_folder(const char *path, const struct import_options *options, struct import_set *ret,
+                  struct err *err);
+/* The samples of a row as line protocol, into `file`. */
+int import_write_run(struct import_row *row, const char *file, struct err *err);
+/* Walk the files below a folder in order of their names, links not followed; fn: not 0 ends it. */
+int import_walk(const char *folder, int (*fn)(const char *path, const char *name, void *arg),
+                void *arg, struct err *err);
+
+/* The settings in a YAML file (Lightning's hparams.yaml); one that cannot be read has none. */
+void import_read_settings(const char *path, const struct import_sink *sink);
 
 #define IMPORT_ROWS_MAX 1000000
 

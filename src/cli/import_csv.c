@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * import_csv.c — a table with a header (RFC 4180). One column or more are objectives, the others
- * parameters, whose kind is guessed: whole numbers, numbers, words. A range is what was seen; its
- * scale is logarithmic when it lies above 0 and spans two decades. What 'hone export --csv' wrote
- * comes back as it was: its first columns are known.
+ * parameters (import_column.c). What 'hone export --csv' wrote comes back as it was: its first
+ * columns are known.
  */
 #include "base/clock.h"
 #include "base/fs.h"
@@ -15,31 +14,26 @@
 
 #define FILE_MAX    (512u << 20)
 #define COLUMNS_MAX 10000
-#define CHOICES_MAX 10000
 
 static const char *const exported[] = {"trial", "state", "value", "attempts", "seconds"};
 
-struct field {
-    const char *text;
-    bool quoted;
-};
 struct csv {
     char *at, *end; /* the rest of the file; fields are unquoted in place */
     size_t line;
-    VEC(struct field) head;
-    VEC(struct field) cells; /* all rows, head.len each */
-    bool ours;               /* made by hone export */
+    VEC(struct import_cell) head;
+    VEC(struct import_cell) cells; /* all rows, head.len each */
+    bool ours;                     /* made by hone export */
 };
 
 /* ---- text to cells ---- */
 
 /* One field; *ret_last: it was the last of its row. */
-static int next_field(struct csv *csv, struct field *ret, bool *ret_last, struct err *err)
+static int next_field(struct csv *csv, struct import_cell *ret, bool *ret_last, struct err *err)
 {
     char *to = csv->at;
     size_t line = csv->line;
 
-    *ret = (struct field){to, csv->at < csv->end && *csv->at == '"'};
+    *ret = (struct import_cell){to, csv->at < csv->end && *csv->at == '"'};
     if (ret->quoted) {
         for (csv->at++;; csv->at++) {
             if (csv->at >= csv->end)
@@ -70,7 +64,7 @@ static int next_field(struct csv *csv, struct field *ret, bool *ret_last, struct
 static int read_head(struct csv *csv, struct err *err)
 {
     for (bool last = false; !last;) {
-        struct field field;
+        struct import_cell field;
         int r = next_field(csv, &field, &last, err);
         if (r < 0)
             return r;
@@ -94,7 +88,7 @@ static int read_row(struct csv *csv, struct err *err)
     size_t line = csv->line, n = 0;
 
     for (bool last = false; !last; n++) {
-        struct field field;
+        struct import_cell field;
         int r = next_field(csv, &field, &last, err);
         if (r < 0)
             return r;
@@ -120,7 +114,7 @@ static int read_cells(struct csv *csv, struct err *err)
     return r;
 }
 
-static const struct field *cell_at(const struct csv *csv, size_t row, size_t column)
+static const struct import_cell *cell_at(const struct csv *csv, size_t row, size_t column)
 {
     return &csv->cells.at[row * csv->head.len + column];
 }
@@ -147,73 +141,6 @@ static int unknown_column(const struct csv *csv, const char *name, struct err *e
     return err_set(err, EINVAL, "there is no column '%s'", name);
 }
 
-/* A number, NaN for an empty cell or a word for it; false: something else. */
-static bool cell_number(const struct field *cell, double *ret)
-{
-    char *end;
-
-    *ret = NAN;
-    if (!*cell->text)
-        return true;
-    if (strspn(cell->text, " 0123456789+-.eE") != strlen(cell->text))
-        return strcasecmp(cell->text, "nan") == 0 || strcasestr(cell->text, "inf") != NULL;
-    *ret = strtod(cell->text, &end);
-    return end > cell->text && !*end;
-}
-
-/* Are all cells of the column numbers, and whole ones? */
-static bool column_is_number(const struct csv *csv, size_t column, bool *ret_whole)
-{
-    size_t rows = csv->cells.len / csv->head.len;
-    bool some = false;
-
-    *ret_whole = true;
-    for (size_t i = 0; i < rows; i++) {
-        const struct field *cell = cell_at(csv, i, column);
-        double x;
-        if (cell->quoted || !cell_number(cell, &x) || (*cell->text && !isfinite(x)))
-            return false;
-        some |= isfinite(x);
-        if (isfinite(x) && (x != floor(x) || fabs(x) > 1e15 || strpbrk(cell->text, ".eE")))
-            *ret_whole = false;
-    }
-    return some;
-}
-
-static void add_numbers(const struct csv *csv, size_t at, struct import_column *column)
-{
-    size_t rows = csv->cells.len / csv->head.len;
-
-    column->min = INFINITY;
-    column->max = -INFINITY;
-    for (size_t i = 0; i < rows; i++) {
-        double x;
-        cell_number(cell_at(csv, i, at), &x);
-        vec_push(&column->x, x);
-        column->min = fmin(column->min, x);
-        column->max = fmax(column->max, x);
-    }
-    column->log = column->min > 0 && column->max / column->min >= 100;
-}
-
-static int add_words(const struct csv *csv, size_t at, struct import_column *column,
-                     struct err *err)
-{
-    size_t rows = csv->cells.len / csv->head.len;
-
-    for (size_t i = 0; i < rows; i++) {
-        const struct field *cell = cell_at(csv, i, at);
-        vec_push(&column->x, *cell->text || cell->quoted
-                                 ? import_choice(column, value_guess(cell->text, cell->quoted))
-                                 : NAN);
-        if (column->choices.len > CHOICES_MAX)
-            return err_set(err, EINVAL,
-                           "column '%s' has more than %d different words: leave it out by --ignore",
-                           column->name, CHOICES_MAX);
-    }
-    return 0;
-}
-
 static bool is_listed(const char *name, const char *const *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -235,19 +162,11 @@ static int add_params(const struct csv *csv, const struct import_options *option
 {
     for (size_t i = 0; i < csv->head.len; i++) {
         const char *name = csv->head.at[i].text;
-        bool whole;
         if (is_objective(ret, name) || is_listed(name, options->ignore, options->n_ignore) ||
             (csv->ours && i < ARRAY_LEN(exported)))
             continue;
-        vec_push(&ret->columns, ((struct import_column){.name = xstrdup(name)}));
-        struct import_column *column = vec_last(&ret->columns);
-        if (column_is_number(csv, i, &whole)) {
-            column->type = whole ? PARAM_INT : PARAM_FLOAT;
-            add_numbers(csv, i, column);
-            continue;
-        }
-        column->type = PARAM_CHOICE;
-        int r = add_words(csv, i, column, err);
+        int r = import_add_column(ret, name, cell_at(csv, 0, i), csv->head.len,
+                                  csv->cells.len / csv->head.len, err);
         if (r < 0)
             return r;
     }
@@ -297,8 +216,8 @@ static int read_values(const struct csv *csv, size_t row, const struct import_sh
 {
     for (size_t i = 0; i < sheet->objectives.len; i++) {
         const char *name = sheet->objectives.at[i].metric;
-        const struct field *cell = cell_at(csv, row, (size_t)find_column(csv, name));
-        if (!cell_number(cell, &ret[i]))
+        const struct import_cell *cell = cell_at(csv, row, (size_t)find_column(csv, name));
+        if (!import_cell_number(cell, &ret[i]))
             return err_set(err, EINVAL, "row %zu: objective '%s' is '%s', which is no number",
                            row + 1, name, cell->text);
     }

@@ -17,7 +17,12 @@ void import_sheet_release(struct import_sheet *sheet)
     }
     vec_foreach (row, &sheet->rows) {
         vec_release(&row->curve);
+        vec_foreach (summary, &row->metrics)
+            free((char *)summary->metric);
+        vec_release(&row->metrics);
         free(row->values);
+        free(row->path);
+        free(row->label);
     }
     vec_foreach (objective, &sheet->objectives)
         free(objective->metric);

@@ -186,14 +186,17 @@ static void put_param(struct json_out *out, const struct import *import, size_t 
     json_end_object(out);
 }
 
-/* A metric's name is plain, too: its curve is written with it. */
+/* A metric's name is plain, too: its curve is written with it. Runs of a folder keep theirs. */
 static void put_objectives(struct json_out *out, const struct import_sheet *sheet)
 {
+    if (!sheet->objectives.len)
+        return;
     json_key(out, "objective");
     if (sheet->objectives.len > 1)
         json_begin_array(out);
     vec_foreach (objective, &sheet->objectives) {
-        autofree(mem) char *metric = valid_name(objective->metric, true);
+        autofree(mem) char *metric =
+            sheet->runs ? xstrdup(objective->metric) : valid_name(objective->metric, true);
         json_begin_object(out);
         json_put_text(out, "metric", metric);
         json_put_text(out, "goal", objective->goal == GOAL_MAXIMIZE ? "maximize" : "minimize");
@@ -238,7 +241,7 @@ static int make_spec(struct import *import, struct err *err)
     autofree(mem) char *given = default_name(import), *here = fs_absolute(".");
     autorelease(str) struct str text = STR_INIT;
 
-    if (!import->sheet.columns.len)
+    if (!import->sheet.columns.len && !import->sheet.runs)
         return err_set(err, EINVAL, "%s has no parameters", import->path);
     name_params(import);
     find_conditions(import);

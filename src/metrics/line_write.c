@@ -9,13 +9,27 @@
 
 #define STEP_LIMIT (1LL << 53) /* from here on a number is no step to the reader */
 
-static void put_name(struct str *to, const char *name)
+void line_write_name(struct str *to, const char *name)
 {
     for (const char *c = name; *c; c++) {
         bool odd = (unsigned char)*c <= ' ' || *c == 0x7f || *c == '\\' || (c == name && *c == '#');
+        str_add_char(to, odd ? '_' : *c);
+    }
+}
+
+static void put_escaped(struct str *to, const char *name)
+{
+    size_t at = to->len;
+
+    line_write_name(to, name);
+    if (!strpbrk(to->s + at, ",="))
+        return;
+    autofree(mem) char *clean = xstrdup(to->s + at);
+    str_cut(to, at);
+    for (const char *c = clean; *c; c++) {
         if (*c == ',' || *c == '=')
             str_add_char(to, '\\');
-        str_add_char(to, odd ? '_' : *c);
+        str_add_char(to, *c);
     }
 }
 
@@ -25,7 +39,7 @@ bool line_write(struct str *to, const struct sample *sample)
 
     if (!n || n > FILE_NAME_LIMIT)
         return false;
-    put_name(to, sample->metric);
+    put_escaped(to, sample->metric);
     str_add(to, " value=");
     str_add_double(to, sample->value);
     if (sample->step != STEP_NONE && sample->step > -STEP_LIMIT && sample->step < STEP_LIMIT)

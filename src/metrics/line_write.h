@@ -9,8 +9,11 @@
 #include "base/str.h"
 #include "metrics/metrics.h"
 
-/* Append it with its newline. A name is cleaned: spaces, control characters, a backslash and a '#'
- * in front become '_'. One that is empty, or longer than 255 bytes, is not written: false. */
+/* The name as the line has it: spaces, control characters, a backslash and a '#' in front are '_'.
+ */
+void line_write_name(struct str *to, const char *name);
+/* Append it with its newline. A name that is empty, or longer than 255 bytes, is not written:
+ * false. */
 bool line_write(struct str *to, const struct sample *sample);
 
 #endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * import_tables.c — a folder of CSV files: metrics.csv is the run of its folder, as Lightning's
+ * CSVLogger leaves it (version_N/metrics.csv with hparams.yaml beside it); any other file is a run
+ * of its own. Columns are metrics, an empty cell is no sample. The step is the column `step`, else
+ * `epoch` or `iteration`, else the number of the row; `time` or `timestamp` are seconds.
+ */
+#include "base/arena.h"
+#include "base/fs.h"
+#include "base/yaml.h"
+#include "cli/import.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+
+#define COLUMNS_MAX  10000
+#define SETTINGS_MAX (4 << 20)
+
+/* ---- finding ---- */
+
+struct finding {
+    const char *root, *shown; /* in full; as the user wrote it */
+    struct import_set *set;
+    const char *name;
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcasecmp(text + n - m, end) == 0;
+}
+
+static int on_file(const char *path, const char *name, void *arg)
+{
+    struct finding *finding = arg;
+    const char *slash = strrchr(path, '/');
+
+    if (!ends_with(name, ".csv") || !slash)
+        return 0;
+    autofree(mem) char *folder = xstrndup(path, (size_t)(slash - path));
+    autofree(mem) char *whole = xasprintf("%s/metrics.csv", folder);
+    bool of_folder = str_eq(name, "metrics.csv");
+    if (!of_folder && fs_exists(whole))
+        return 0;
+    if (!finding->set->sheets.len)
+        import_add_sheet(finding->set, finding->name,
+                         xasprintf("the tables in %s", finding->shown));
+    struct import_sheet *sheet = vec_last(&finding->set->sheets);
+    if (sheet->rows.len >= IMPORT_ROWS_MAX)
+        return 1;
+    const char *label = (of_folder ? folder : path) + strlen(finding->root);
+    label += strspn(label, "/");
+    import_add_run(sheet, &import_tables, path, *label ? label : ".");
+    return 0;
+}
+
+static int find(const char *folder, struct import_set *ret, struct err *err)
+{
+    autofree(mem) char *full = fs_absolute(folder);
+    size_t n = strlen(full);
+    while (n > 1 && full[n - 1] == '/')
+        full[--n] = '\0';
+    const char *slash = strrchr(full, '/');
+    struct finding finding = {full, folder, ret, slash && slash[1] ? slash + 1 : "tables"};
+
+    int r = import_walk(full, on_file, &finding, err);
+    return MIN(r, 0);
+}
+
+/* ---- settings ---- */
+
+/* {model: {depth: 3}} is model.depth; lists are no settings. */
+static void put_settings(const struct yaml_node *map, const char *prefix, int depth,
+                         const struct import_sink *sink)
+{
+    for (size_t i = 0; map->kind == YAML_MAP && i < map->n && depth < 8; i++) {
+        const struct yaml_node *item = map->items[i];
+        autofree(mem) char *name =
+            xasprintf("%s%s%s", prefix, *prefix ? "." : "", map->keys[i]->text);
+        if (item->kind == YAML_SCALAR && !yaml_is_null(item))
+            sink->on_param(name, item->text, item->quoted, sink->arg);
+        else
+            put_settings(item, name, depth + 1, sink);
+    }
+}
+
+void import_read_settings(const char *path, const struct import_sink *sink)
+{
+    autorelease(str) struct str text = STR_INIT;
+    struct arena arena = {NULL};
+    struct yaml_node *root = NULL;
+
+    if (fs_read(path, SETTINGS_MAX, &text, NULL) == 0 &&
+        yaml_parse(text.s, text.len, path, &arena, &root, NULL) == 0)
+        put_settings(root, "", 0, sink);
+    arena_release(&arena);
+}
+
+/* ---- reading ---- */
+
+enum use { USE_METRIC, USE_STEP, USE_EPOCH, USE_ITERATION, USE_TIME };
+
+struct table {
+    VEC(char *) names;
+    VEC(char *) cells; /* in the present line */
+    int64_t row;
+};
+
+static enum use use_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum use use;
+    } uses[] = {{"step", USE_STEP},           {"global_step", USE_STEP}, {"epoch", USE_EPOCH},
+                {"iteration", USE_ITERATION}, {"time", USE_TIME},        {"timestamp", USE_TIME},
+                {"wall time", USE_TIME},      {"wall_time", USE_TIME}};
+
+    for (size_t i = 0; i < ARRAY_LEN(uses); i++)
+        if (strcasecmp(uses[i].name, name) == 0)
+            return uses[i].use;
+    return USE_METRIC;
+}
+
+/* Cut a line into its cells, in place; quotes are undone, a quoted line break is not known here. */
+static void split(char *line, struct table *table)
+{
+    char *from = line, *to = line;
+    bool quoted = false;
+
+    table->cells.len = 0;
+    line[strcspn(line, "\r\n")] = '\0';
+    vec_push(&table->cells, to);
+    for (; *from && table->cells.len <= COLUMNS_MAX; from++) {
+        if (*from == '"' && quoted && from[1] == '"')
+            *to++ = *from++;
+        else if (*from == '"')
+            quoted = !quoted;
+        else if (*from == ',' && !quoted) {
+            *to++ = '\0';
+            vec_push(&table->cells, to);
+        } else
+            *to++ = *from;
+    }
+    *to = '\0';
+}
+
+static bool number_of(const char *text, double *ret)
+{
+    char *end;
+
+    while (isspace((unsigned char)*text))
+        text++;
+    *ret = strtod(text, &end);
+    return *text && end > text && !end[strspn(end, " ")];
+}
+
+/* The step of the present line by the best column that tells one. */
+static int64_t step_of(const struct table *table)
+{
+    enum use best = USE_TIME;
+    int64_t step = table->row;
+    double x;
+
+    for (size_t i = 0; i < table->names.len && i < table->cells.len; i++) {
+        enum use use = use_of(table->names.at[i]);
+        if (use == USE_METRIC || use >= best || !number_of(table->cells.at[i], &x) ||
+            x != trunc(x) || fabs(x) > 9e15)
+            continue;
+        best = use;
+        step = (int64_t)x;
+    }
+    return step;
+}
+
+static int64_t time_of(const struct table *table)
+{
+    double x;
+
+    for (size_t i = 0; i < table->names.len && i < table->cells.len; i++)
+        if (use_of(table->names.at[i]) == USE_TIME && number_of(table->cells.at[i], &x) &&
+            x > 1e8 && x < 9e9) /* seconds since 1970, and not since the run began */
+            return (int64_t)llround(x * 1e6);
+    return 0;
+}
+
+static void put_line(const struct table *table, const struct import_sink *sink)
+{
+    struct sample sample = {.step = step_of(table), .time_us = time_of(table)};
+
+    for (size_t i = 0; i < table->names.len && i < table->cells.len; i++) {
+        enum use use = use_of(table->names.at[i]);
+        sample.metric = table->names.at[i];
+        if ((use == USE_METRIC || use == USE_EPOCH) && *sample.metric &&
+            number_of(table->cells.at[i], &sample.value))
+            sink->on_sample(&sample, sink->arg);
+    }
+}
+
+static void read_table(FILE *file, struct table *table, const struct import_sink *sink)
+{
+    char *line = NULL;
+    size_t cap = 0;
+
+    while (getline(&line, &cap, file) > 0) {
+        bool first = !table->names.len;
+        split(line, table);
+        if (!first) {
+            put_line(table, sink);
+            table->row++;
+            continue;
+        }
+        vec_foreach (cell, &table->cells)
+            vec_push(&table->names, xstrdup(*cell));
+    }
+    free(line);
+}
+
+static int read_run(struct import_row *row, const struct import_sink *sink, struct err *err)
+{
+    const char *slash = strrchr(row->path, '/');
+    autofree(mem) char *folder = xstrndup(row->path, slash ? (size_t)(slash - row->path) : 0);
+    autofree(mem) char *settings = xasprintf("%s/hparams.yaml", folder);
+    struct table table = {.row = 0};
+    FILE *file = fopen(row->path, "re");
+
+    if (!file)
+        return err_errno(err, errno, "cannot read %s", row->path);
+    read_table(file, &table, sink);
+    bool failed = ferror(file);
+    fclose(file);
+    vec_foreach (name, &table.names)
+        free(*name);
+    vec_release(&table.names);
+    vec_release(&table.cells);
+    if (sink->on_param && fs_exists(settings))
+        import_read_settings(settings, sink);
+    return failed ? err_errno(err, EIO, "cannot read %s", row->path) : 0;
+}
+
+const struct import_kind import_tables = {
+    .name = "CSV",
+    .find = find,
+    .read = read_run,
+};
