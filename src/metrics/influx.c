@@ -3,7 +3,7 @@
  * influx.c — lines of line protocol, one after the other.
  *
  * Nearly all lines look like the one before: a head that is known, fields in the usual order, a
- * number each, nothing quoted or escaped. quick_line() reads those in one pass and gives up at the
+ * value each, nothing escaped. quick_line() reads those in one pass and gives up at the
  * first thing that is odd; influx_strict_line() reads all others from their beginning, and finds
  * the reason when there is one. So a verdict is always that of the strict reader, and quickness is
  * never a second grammar: whatever quick_line() takes, the strict one would have taken, with the
@@ -12,6 +12,7 @@
 #include "metrics/influx_parts.h"
 
 #include <errno.h>
+#include <math.h>
 
 #define REPORT_MAX (256u << 10)
 #define ECHO_MAX   (128u << 10) /* of one line in a report */
@@ -88,6 +89,20 @@ static inline struct influx_name *quick_name(struct influx_reader *reader, const
     return name;
 }
 
+/* A string that ends at its second quote, or what stands without quotes. */
+static inline size_t quick_value(const char *p, const char *end, struct influx_field *ret)
+{
+    if (p == end || *p != '"')
+        return influx_value_read(p, end, ret);
+    const char *close = memchr(p + 1, '"', (size_t)(end - p - 1));
+    if (!close || (close + 1 < end && close[1] != ',' && close[1] != ' '))
+        return 0;
+    ret->kind = INFLUX_STRING;
+    ret->value = NAN;
+    ret->text = (struct influx_text){p + 1, (size_t)(close - p - 1)};
+    return (size_t)(close + 1 - p);
+}
+
 /* Fields up to a space or the end; NULL: something is odd. */
 static const char *quick_fields(struct influx_reader *reader, const char *p, const char *end,
                                 const struct influx_series *series, size_t head)
@@ -100,7 +115,7 @@ static const char *quick_fields(struct influx_reader *reader, const char *p, con
         field.name = quick_name(reader, &p, end, series, field.name, head);
         if (!field.name)
             return NULL;
-        size_t n = influx_value_read(p, end, &field);
+        size_t n = quick_value(p, end, &field);
         if (!n || (fixed && field.kind != field.name->kind))
             return NULL;
         influx_put_field(reader, &field, line);
@@ -120,7 +135,7 @@ static bool quick_time(const struct influx_reader *reader, const char *p, const 
     return influx_integer_read(p + 1, end, &time) && influx_scale_time(reader, time, ret);
 }
 
-/* [p, end) is a line without quotes and backslashes. False: the strict reader must look at it. */
+/* [p, end) is a line without backslashes. False: the strict reader must look at it. */
 static bool quick_line(struct influx_reader *reader, const char *p, const char *end,
                        struct influx_line *ret)
 {
@@ -186,14 +201,15 @@ int influx_reader_status(const struct influx_reader *reader, struct str *ret)
 
 /* ---- line by line ---- */
 
-/* The end of the line at p. *ret_plain: it has neither quotes nor backslashes. */
+/* The end of the line at p. *ret_plain: it has no backslashes. */
 static const char *find_end(const char *p, const char *end, bool *ret_plain)
 {
     const char *newline = memchr(p, '\n', (size_t)(end - p));
     const char *behind = newline ? newline : end;
-    size_t n = (size_t)(behind - p);
-    *ret_plain = !memchr(p, '"', n) && !memchr(p, '\\', n);
-    return *ret_plain ? behind : influx_line_end(p, end);
+    if (memchr(p, '"', (size_t)(behind - p)) || memchr(p, '\\', (size_t)(behind - p)))
+        behind = influx_line_end(p, end);
+    *ret_plain = !memchr(p, '\\', (size_t)(behind - p));
+    return behind;
 }
 
 /* Blanks before a line do not count; nor does a newline that was escaped at its very end. */
