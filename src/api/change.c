@@ -168,11 +168,19 @@ static void remove_files(const char *home, const json_t *request)
     }
 }
 
+void change_series(const json_t *request, struct series_db *db)
+{
+    if (str_eq(json_get_text(request, "do", ""), "rm"))
+        series_db_drop(db, json_get_int(request, "experiment", 0), json_get_int(request, "trial", 0),
+                       NULL);
+}
+
 static int change_offline(const char *home, const json_t *request, struct err *err)
 {
     autoclose int lock = -1;
     autofree(store) struct store *store = NULL;
     autofree(txn) struct txn *txn = txn_new();
+    autofree(series_db) struct series_db *series = NULL;
     int r = home_lock(home, &lock, err);
 
     if (r >= 0)
@@ -181,6 +189,9 @@ static int change_offline(const char *home, const json_t *request, struct err *e
         r = store_open(home, &store, err);
     if (r >= 0)
         r = store_apply(store, txn, err);
+    if (r >= 0 && str_eq(json_get_text(request, "do", ""), "rm") &&
+        series_db_open(home, SERIES_WRITE, &series, NULL) == 0)
+        change_series(request, series);
     return r;
 }
 

@@ -7,6 +7,7 @@
 #define HONE_CHANGE_H
 
 #include "base/json.h"
+#include "series/db.h"
 #include "store/store.h"
 
 /* Apply a change to the home: through the running engine's socket, or, when there is none, by
@@ -25,5 +26,8 @@ int home_change(const char *home, const char *request, json_t **ret, struct err 
  * experiments must not be removed. */
 int change_rows(const json_t *request, bool (*running)(int64_t experiment, void *arg), void *arg,
                 struct txn *txn, struct err *err);
+
+/* Samples of what a request removes; call it when its rows are committed. */
+void change_series(const json_t *request, struct series_db *db);
 
 #endif

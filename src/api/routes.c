@@ -234,6 +234,31 @@ static const struct {
     {"watch", route_watch},   {"live", route_live},     {"import", route_import},
 };
 
+/* ---- samples of what was removed go when its rows are gone ---- */
+
+struct removal {
+    struct runtime *runtime;
+    json_t *request;
+};
+
+static void on_removed(void *arg)
+{
+    struct removal *removal = arg;
+
+    change_series(removal->request, runtime_series(removal->runtime));
+    json_decref(removal->request);
+    free(removal);
+}
+
+static void change_series_later(struct runtime *runtime, const json_t *request)
+{
+    if (!str_eq(json_get_text(request, "do", ""), "rm"))
+        return;
+    struct removal *removal = xcalloc(1, sizeof(*removal));
+    *removal = (struct removal){runtime, json_deep_copy(request)};
+    engine_when_committed(runtime_engine(runtime), on_removed, removal);
+}
+
 int route_request(struct runtime *runtime, const json_t *request, struct str *reply,
                   int64_t *ret_watch, struct err *err)
 {
@@ -250,8 +275,11 @@ int route_request(struct runtime *runtime, const json_t *request, struct str *re
             if (r < 0)
                 return r;
         }
-    if (r == -ENOENT)
+    if (r == -ENOENT) {
         r = change_rows(request, is_running, runtime, engine_txn(runtime_engine(runtime)), err);
+        if (r >= 0)
+            change_series_later(runtime, request);
+    }
     if (r == -ENOENT)
         return err_set(err, EINVAL, "unknown request '%s'", name);
     json_end_object(&out);

@@ -7,7 +7,7 @@
 #include "agent/counters.h"
 #include "agent/energy_meter.h"
 #include "base/fs.h"
-#include "cli/cmd.h"
+#include "cli/doctor.h"
 #include "cli/output.h"
 
 #include <errno.h>
@@ -277,8 +277,15 @@ static enum verdict examine(const struct patient *patient, struct table *table,
     return worst;
 }
 
+static const struct cmd_option options[] = {
+    {"store", 0, NULL, "read every byte of what is kept, and name what is wrong"},
+    {NULL, 0, NULL, NULL},
+};
+
 static int run(struct cmd_call *call)
 {
+    if (cmd_flag(call, "store"))
+        return doctor_store(call);
     autorelease(str) struct str json = STR_INIT;
     struct json_out out = JSON_OUT(&json);
     struct table table = TABLE_INIT;
@@ -306,6 +313,7 @@ const struct cmd cmd_doctor = {
     .help = "what this machine allows, and what is done about the rest",
     .details =
         "ok: it is there. missing: Hone gets along without it, the line says how. wrong: it does "
-        "not work like this; the exit code is then 1.",
+        "not work like this; the exit code is then 1. --store looks at the home instead.",
+    .options = options,
     .run = run,
 };

@@ -170,7 +170,8 @@ static int metrics_of(const struct export *export, const struct trial *trial)
     struct series_set set = {{0}};
     autofree(mem) char *id =
         xasprintf("%lld.%lld", (long long)trial->experiment, (long long)trial->number);
-    int r = series_read(export->home, &export->target->spec, trial, NULL, &set, export->err);
+    int r = series_read(export->series, export->home, &export->target->spec, trial, NULL, &set,
+                        export->err);
 
     vec_foreach (series, &set.series)
         vec_foreach (point, &series->points)
@@ -317,6 +318,7 @@ static int export_target(const struct cmd_call *call, struct filtered *filtered,
 static int run(struct cmd_call *call)
 {
     autofree(store) struct store *store = NULL;
+    autofree(series_db) struct series_db *series = NULL;
     autorelease(err) struct err err = ERR_INIT;
     struct target target;
     struct filtered filtered = {.base = {.home = call->home,
@@ -330,9 +332,11 @@ static int run(struct cmd_call *call)
         return cmd_usage(call, "--csv or --jsonl, not both");
     if (!write)
         return cmd_usage(call, "one of --metrics, --iterations and --summary, not several");
-    if (store_open_read(call->home, &store, &err) < 0)
+    if (store_open_read(call->home, &store, &err) < 0 ||
+        series_db_open(call->home, SERIES_READ, &series, &err) < 0)
         return cmd_fail(call, CMD_FAILED, &err);
     filtered.base.store = store;
+    filtered.base.series = series;
     int r = target_find(store, call->args[0], FIND_EXPERIMENT, &target, &err);
     int code = r < 0 ? cmd_fail(call, CMD_FAILED, &err) : export_target(call, &filtered, write);
     where_free(filtered.where);

@@ -7,6 +7,7 @@
 #define HONE_EXPORT_H
 
 #include "cli/find.h"
+#include "series/db.h"
 #include "cli/tuning.h"
 
 #include <stdio.h>
@@ -15,6 +16,7 @@ struct export
 {
     const char *home;
     struct store *store;
+    struct series_db *series;
     const struct target *target;
     FILE *to;
     bool jsonl;

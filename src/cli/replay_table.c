@@ -22,8 +22,9 @@ static bool is_known(struct map *seen, const struct space *space, const double *
 }
 
 /* Finite values at rising steps. */
-static int read_curve(const char *home, const struct target *target, const struct outcome *row,
-                      double sign, struct replay_trial *ret, struct err *err)
+static int read_curve(struct series_db *db, const char *home, const struct target *target,
+                      const struct outcome *row, double sign, struct replay_trial *ret,
+                      struct err *err)
 {
     const char *metric = target->spec.objective.metric;
     struct trial trial = {.experiment = target->experiment.experiment.id,
@@ -31,7 +32,7 @@ static int read_curve(const char *home, const struct target *target, const struc
                           .attempts = row->attempts,
                           .state = row->state};
     struct series_set set = {{0}};
-    int r = series_read(home, &target->spec, &trial, metric, &set, err);
+    int r = series_read(db, home, &target->spec, &trial, metric, &set, err);
     const struct series *series = r < 0 ? NULL : series_find(&set, metric);
 
     for (size_t i = 0; series && i < series->points.len; i++) {
@@ -67,7 +68,11 @@ int replay_load(const char *home, const struct target *target, const struct resu
 {
     double sign = target->spec.objective.goal == GOAL_MAXIMIZE ? -1 : 1;
     autorelease(map) struct map seen = MAP_INIT;
+    autofree(series_db) struct series_db *db = NULL;
+    int r = series_db_open(home, SERIES_READ, &db, err);
 
+    if (r < 0)
+        return r;
     *ret = (struct replay_table){.space = &target->spec.space};
     vec_foreach (row, &results->rows) {
         bool ended = trial_state_ended(row->state) && row->reason != REASON_CANCELLED &&
@@ -78,7 +83,7 @@ int replay_load(const char *home, const struct target *target, const struct resu
         struct replay_trial trial = {.number = row->number, .x = row->point, .state = row->state};
         trial.value =
             row->state == TRIAL_FAILED || !isfinite(row->values[0]) ? NAN : sign * row->values[0];
-        int r = read_curve(home, target, row, sign, &trial, err);
+        r = read_curve(db, home, target, row, sign, &trial, err);
         vec_push(&ret->trials, trial);
         if (r < 0)
             return r;

@@ -50,8 +50,10 @@ struct whole {
 static void whole_load(struct whole *whole, const struct show *show)
 {
     const struct trial *trial = &show->target->trial.trial;
-    if (trial->attempts > 1)
-        series_read(show->call->home, &show->target->spec, trial, NULL, &whole->set, NULL);
+    autofree(series_db) struct series_db *db = NULL;
+
+    if (trial->attempts > 1 && series_db_open(show->call->home, SERIES_READ, &db, NULL) == 0)
+        series_read(db, show->call->home, &show->target->spec, trial, NULL, &whole->set, NULL);
 }
 
 static struct summary whole_summary(const struct whole *whole, const struct summary *newest)
@@ -98,9 +100,11 @@ static void show_curve(const struct show *show)
     struct series_set set = {{0}};
     VEC(double) values = {0};
     autorelease(str) struct str line = STR_INIT;
+    autofree(series_db) struct series_db *db = NULL;
 
-    if (metric && series_read(show->call->home, &show->target->spec, &show->target->trial.trial,
-                              metric, &set, NULL) == 0) {
+    if (metric && series_db_open(show->call->home, SERIES_READ, &db, NULL) == 0 &&
+        series_read(db, show->call->home, &show->target->spec, &show->target->trial.trial, metric,
+                    &set, NULL) == 0) {
         const struct series *series = series_find(&set, metric);
         for (size_t i = 0; series && i < series->points.len; i++)
             vec_push(&values, series->points.at[i].value);

@@ -33,6 +33,7 @@ struct sort_key {
 };
 struct where {
     struct where_ask ask;
+    struct series_db *series; /* opened by the first curve */
     struct arena arena;
     const struct where_field *fields;
     VEC(struct expr_column) columns; /* fields, parameters, metrics */
@@ -251,8 +252,10 @@ static int read_samples(struct where *where, size_t column, const struct series_
             return 0;
         }
     struct read_metric fresh = {.column = column};
-    int r = series_read(where->ask.home, &where->ask.target->spec, &where->row.trial->trial,
-                        where->columns.at[column].name, &fresh.set, err);
+    int r = where->series ? 0 : series_db_open(where->ask.home, SERIES_READ, &where->series, err);
+    if (r >= 0)
+        r = series_read(where->series, where->ask.home, &where->ask.target->spec,
+                        &where->row.trial->trial, where->columns.at[column].name, &fresh.set, err);
     vec_push(&where->read, fresh);
     *ret = &vec_last(&where->read)->set;
     return r;
@@ -409,6 +412,8 @@ void where_free(struct where *where)
     if (!where)
         return;
     forget_samples(where);
+    if (where->series)
+        series_db_free(where->series);
     expr_free(where->condition);
     expr_free(where->key);
     vec_release(&where->columns);

@@ -165,7 +165,8 @@ static void read_curve(const struct run *run, const struct trial *trial, const c
 {
     struct series_set set = {0};
 
-    if (series_read(run->engine->home, &run->spec, trial, metric, &set, NULL) == 0 &&
+    if (series_read(run->engine->options.series, run->engine->home, &run->spec, trial, metric, &set,
+                    NULL) == 0 &&
         set.series.len)
         vec_foreach (point, &set.series.at[0].points)
             if (isfinite(point->value))

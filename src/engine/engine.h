@@ -31,6 +31,7 @@ struct engine_options {
     const struct machine *machine; /* what there is; copied */
     uint64_t seed;                 /* of back-off jitter */
     char *const *envp;             /* environment for experiments that bring none; borrowed */
+    struct series_db *series;      /* what the trials told; NULL: only what their files hold */
     const char *python_path; /* folder of the Python SDK, put last in PYTHONPATH; NULL: none */
     void (*send)(const struct agent_command *command, void *arg);
     /* A committed event: {"event":"trial_ended",…}. May be NULL. */

@@ -9,6 +9,8 @@
  *
  * Suggestions of the search are computed by libuv's workers, and come back to the loop.
  * While a commit is under way, further changes gather for the next: group commit without a timer.
+ * Samples are in the store of series before the tick that was decided by them is committed; the
+ * disk has them at most SYNC_MS later.
  * A full disk is waited out: nothing new starts meanwhile, because effects wait for their commit.
  */
 #include "engine/runtime.h"
@@ -16,11 +18,19 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "engine/code_watch.h"
+#include "engine/migrate.h"
+#include "engine/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <unistd.h>
+
+#define SYNC_MS  80  /* after the first flush that a power cut could undo */
+#define RETRY_MS 500 /* while the disk is full */
+
+#define MIGRATE_MS 50 /* how often, and how long at a time */
+#define MIGRATE_US 5000
 
 extern char **environ;
 
@@ -30,11 +40,16 @@ struct runtime {
     char *home;
     int lock_fd;
     struct store *store, *reader;
+    struct record *record;
     struct engine *engine;
     struct agent *agent;
     struct code_watch *code_watch;
     uv_prepare_t prepare;
     uv_timer_t timer;
+    uv_timer_t sync_timer;
+    uv_timer_t migrate_timer;
+    struct migration *migration; /* NULL: the store has it all */
+    bool no_room;                /* samples wait for room on the disk */
     uv_async_t async;
 
     uv_thread_t writer;
@@ -187,6 +202,49 @@ static void on_timer(uv_timer_t *timer)
     (void)timer; /* the turn of the loop that it causes does the work */
 }
 
+/* ---- samples ---- */
+
+static void on_sync_timer(uv_timer_t *timer)
+{
+    struct runtime *runtime = timer->data;
+    autorelease(err) struct err err = ERR_INIT;
+
+    if (record_sync(runtime->record, &err) < 0)
+        log_error("%s", err_text(&err));
+}
+
+/* Older samples go into the store beside the work. */
+static void on_migrate_timer(uv_timer_t *timer)
+{
+    struct runtime *runtime = timer->data;
+    int64_t until_us = clock_mono_us() + MIGRATE_US;
+
+    while (runtime->migration && clock_mono_us() < until_us)
+        if (migration_turn(runtime->migration))
+            migration_free(TAKE(runtime->migration));
+    if (!runtime->migration)
+        uv_timer_stop(timer);
+}
+
+/* False: the disk is full, and what rests on the samples has to wait. */
+static bool flush_samples(struct runtime *runtime)
+{
+    autorelease(err) struct err err = ERR_INIT;
+    int r = record_flush(runtime->record, &err);
+
+    if (r < 0) {
+        if (!runtime->no_room)
+            log_error("%s: nothing new starts until that is over", err_text(&err));
+        uv_timer_start(&runtime->timer, on_timer, RETRY_MS, 0);
+    } else if (record_unsynced(runtime->record) &&
+               !uv_is_active((uv_handle_t *)&runtime->sync_timer)) {
+        uv_timer_start(&runtime->sync_timer, on_sync_timer, SYNC_MS, 0);
+        uv_unref((uv_handle_t *)&runtime->sync_timer);
+    }
+    runtime->no_room = r < 0;
+    return r >= 0;
+}
+
 static void set_timer(struct runtime *runtime, struct now now)
 {
     int64_t wake_us = MIN(engine_wake_us(runtime->engine),
@@ -210,6 +268,8 @@ static void on_prepare(uv_prepare_t *prepare)
         start_jobs(runtime);
         return;
     }
+    if (!flush_samples(runtime))
+        return;
     struct tick *tick = engine_tick(runtime->engine, now);
     if (tick)
         hand_over(runtime, tick);
@@ -252,8 +312,13 @@ static void send_command(const struct agent_command *command, void *arg)
 static void on_agent_event(const struct agent_event *event, void *arg)
 {
     struct runtime *runtime = arg;
-    if (runtime->engine)
-        engine_on_event(runtime->engine, event, runtime_now());
+    const struct attempt *attempt;
+
+    if (!runtime->engine)
+        return;
+    if (event->kind == EVENT_SAMPLES && (attempt = engine_attempt(runtime->engine, event->attempt)))
+        record_samples(runtime->record, attempt, event);
+    engine_on_event(runtime->engine, event, runtime_now());
 }
 
 static void on_engine_event(int64_t experiment, const char *json, void *arg)
@@ -299,6 +364,7 @@ static int make_engine(struct runtime *runtime, struct err *err)
         .machine = &runtime->agent->machine,
         .seed = random_u64(),
         .envp = environ,
+        .series = record_db(runtime->record),
         .python_path = python_path,
         .send = send_command,
         .on_event = on_engine_event,
@@ -314,8 +380,14 @@ static void start_handles(struct runtime *runtime)
     uv_cond_init(&runtime->cond);
     uv_prepare_init(runtime->loop, &runtime->prepare);
     uv_timer_init(runtime->loop, &runtime->timer);
+    uv_timer_init(runtime->loop, &runtime->sync_timer);
     uv_async_init(runtime->loop, &runtime->async, on_committed);
     runtime->prepare.data = runtime->timer.data = runtime->async.data = runtime;
+    runtime->sync_timer.data = runtime->migrate_timer.data = runtime;
+    uv_timer_init(runtime->loop, &runtime->migrate_timer);
+    if (runtime->migration)
+        uv_timer_start(&runtime->migrate_timer, on_migrate_timer, MIGRATE_MS, MIGRATE_MS);
+    uv_unref((uv_handle_t *)&runtime->migrate_timer);
     uv_prepare_start(&runtime->prepare, on_prepare);
     uv_thread_create(&runtime->writer, writer_main, runtime);
 }
@@ -326,6 +398,10 @@ static void release_parts(struct runtime *runtime)
         agent_free(runtime->agent);
     if (runtime->engine)
         engine_free(runtime->engine);
+    if (runtime->migration)
+        migration_free(runtime->migration);
+    if (runtime->record)
+        record_free(runtime->record);
     if (runtime->reader)
         store_free(runtime->reader);
     if (runtime->store)
@@ -354,7 +430,12 @@ int runtime_open(uv_loop_t *loop, const struct runtime_options *options, struct 
     if (r >= 0)
         r = store_open_read(options->home, &runtime->reader, err);
     if (r >= 0)
+        r = record_open(options->home, &runtime->record, err);
+    if (r >= 0) {
+        runtime->migration =
+            migration_new(options->home, runtime->reader, record_db(runtime->record));
         r = make_engine(runtime, err);
+    }
     if (r < 0) {
         release_parts(runtime);
         return r;
@@ -393,8 +474,10 @@ void runtime_close(struct runtime *runtime)
     agent_free(TAKE(runtime->agent));
     uv_close((uv_handle_t *)&runtime->prepare, on_closed);
     uv_close((uv_handle_t *)&runtime->timer, on_closed);
+    uv_close((uv_handle_t *)&runtime->sync_timer, on_closed);
+    uv_close((uv_handle_t *)&runtime->migrate_timer, on_closed);
     uv_close((uv_handle_t *)&runtime->async, on_closed);
-    for (runtime->handles = 3; runtime->handles > 0;)
+    for (runtime->handles = 5; runtime->handles > 0;)
         uv_run(runtime->loop, UV_RUN_NOWAIT);
     uv_mutex_destroy(&runtime->mutex);
     uv_cond_destroy(&runtime->cond);
@@ -404,6 +487,11 @@ void runtime_close(struct runtime *runtime)
 struct engine *runtime_engine(struct runtime *runtime)
 {
     return runtime->engine;
+}
+
+struct series_db *runtime_series(struct runtime *runtime)
+{
+    return record_db(runtime->record);
 }
 
 struct store *runtime_reader(struct runtime *runtime)

@@ -7,6 +7,7 @@
 #define HONE_RUNTIME_H
 
 #include "engine/engine.h"
+#include "series/db.h"
 #include <uv.h>
 
 struct runtime;
@@ -28,6 +29,8 @@ void runtime_close(struct runtime *runtime);
 struct engine *runtime_engine(struct runtime *runtime);
 /* A handle for reading the database. */
 struct store *runtime_reader(struct runtime *runtime);
+/* The store of samples, open for writing. */
+struct series_db *runtime_series(struct runtime *runtime);
 const char *runtime_home(const struct runtime *runtime);
 struct now runtime_now(void);
 

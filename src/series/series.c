@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * series.c — builds series from the files of a trial's attempts, each read once from its beginning
- * through the parsers of metrics/.
+ * series.c — builds series from the sources of a trial's attempts: rows of the store, or files,
+ * each read once from its beginning through the parsers of metrics/.
  *
  *     attempt 1:  0 1 2 3 4 5          killed
  *     attempt 2:        3 4 5 6 7      went on from the checkpoint of step 2
@@ -15,6 +15,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "metrics/metrics.h"
+#include "series/gather.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,14 +25,15 @@
 #define METRICS_MAX 10000
 #define BLOCK       (256 << 10)
 
+/* In order of trust. Without a name: in the store only. */
 static const struct {
     const char *name;
     enum metrics_source source;
+    enum series_file file;
 } files[] = {
-    {"metrics", METRICS_FILE},
-    {"events", METRICS_FILE}, /* what TensorBoard's event files told (agent/events.h) */
-    {"stdout", METRICS_OUTPUT},
-    {"stderr", METRICS_OUTPUT},
+    {"metrics", METRICS_FILE, SERIES_METRICS}, {"events", METRICS_FILE, SERIES_EVENTS},
+    {NULL, METRICS_FILE, SERIES_OUTSIDE},      {"stdout", METRICS_OUTPUT, SERIES_STDOUT},
+    {"stderr", METRICS_OUTPUT, SERIES_STDERR}, {NULL, METRICS_FILE, SERIES_SYSTEM},
 };
 
 /* What is known of a series while its attempt is read. */
@@ -168,6 +170,7 @@ static int feed_file(int fd, struct metrics_parser *parser, char *block)
             memset(block, 0, BLOCK); /* a block of zeros tells the parser as much as a terabyte */
             metrics_parser_feed(parser, block, (size_t)MIN(data - offset, BLOCK), 0);
             offset = data;
+            metrics_parser_at(parser, (uint64_t)offset);
         }
         ssize_t n = pread(fd, block, BLOCK, offset);
         if (n < 0 && errno == EINTR)
@@ -203,18 +206,110 @@ static int read_file(struct builder *builder, const char *path, const struct met
     return 0;
 }
 
-static int read_attempt(struct builder *builder, const char *dir, const struct metrics_rules *rules,
-                        bool ended, struct err *err)
+/* ---- the store ---- */
+
+struct place {            /* where an attempt's samples are */
+    struct series_db *db; /* NULL: in its files alone */
+    struct series_source source;
+    const char *dir;
+    const struct metrics_rules *rules;
+    bool ended; /* nobody writes the files any more */
+};
+
+struct listing { /* the series of one source, or whether any file of the attempt is stored */
+    struct series_source source;
+    bool any;
+    VEC(uint32_t) names;
+};
+
+static int on_info(const struct series_info *info, void *arg)
 {
+    struct listing *listing = arg;
+
+    if (info->source.attempt != listing->source.attempt)
+        return 0;
+    listing->any |= info->source.file <= SERIES_STDERR || info->source.file == SERIES_EVENTS;
+    if (info->source.file == listing->source.file)
+        vec_push(&listing->names, info->name);
+    return 0;
+}
+
+/* Are the files of an attempt that has ended in the store? */
+static bool is_stored(const struct place *place)
+{
+    struct listing listing = {.source = place->source};
+
+    if (!place->db || !place->ended)
+        return false;
+    series_db_list(place->db, place->source.experiment, place->source.trial, SERIES_NAME_NONE,
+                   on_info, &listing);
+    vec_release(&listing.names);
+    return listing.any;
+}
+
+struct stored { /* being read */
+    struct builder *builder;
+    const char *metric;
+};
+
+static int on_chunk(const struct series_chunk *chunk, void *arg)
+{
+    const struct stored *stored = arg;
+
+    for (size_t i = 0; i < chunk->n; i++) {
+        int64_t ns = chunk->times_ns[i];
+        struct sample sample = {
+            .metric = stored->metric,
+            .value = chunk->values[i],
+            .step = chunk->steps[i],
+            .time_us = ns == INT64_MIN ? 0 : ns / 1000,
+        };
+        on_sample(&sample, stored->builder);
+    }
+    return 0;
+}
+
+static int read_stored(struct builder *builder, const struct place *place, enum series_file file)
+{
+    struct listing listing = {.source = place->source};
+
+    listing.source.file = file;
+    series_db_list(place->db, place->source.experiment, place->source.trial, SERIES_NAME_NONE,
+                   on_info, &listing);
+    vec_foreach (name, &listing.names) {
+        struct stored stored = {builder, series_db_name_text(place->db, *name)};
+        if (wanted(builder, stored.metric))
+            series_db_read(place->db, &listing.source, *name, &series_all, on_chunk, &stored);
+    }
+    vec_release(&listing.names);
+    return 0;
+}
+
+static int read_source(struct builder *builder, const struct place *place, bool stored,
+                       struct err *err)
+{
+    size_t i = builder->file;
+
+    if (files[i].file == SERIES_SYSTEM && !builder->metric)
+        return 0;
+    if (!files[i].name || stored)
+        return place->db ? read_stored(builder, place, files[i].file) : 0;
+    autofree(mem) char *path = xasprintf("%s/%s", place->dir, files[i].name);
+    return read_file(builder, path, place->rules, place->ended, err);
+}
+
+static int read_attempt(struct builder *builder, const struct place *place, struct err *err)
+{
+    bool stored = is_stored(place);
+
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-        autofree(mem) char *path = xasprintf("%s/%s", dir, files[i].name);
         builder->file = i;
-        int r = read_file(builder, path, rules, ended, err);
+        int r = read_source(builder, place, stored, err);
         if (r < 0)
             return r;
     }
     if (builder->points > SERIES_POINTS_MAX)
-        return err_set(err, EFBIG, "%s has more than %u samples: ask for one metric", dir,
+        return err_set(err, EFBIG, "%s has more than %u samples: ask for one metric", place->dir,
                        SERIES_POINTS_MAX);
     return 0;
 }
@@ -254,8 +349,9 @@ static void merge(struct series_set *set, struct series_set *newer)
     }
 }
 
-int series_read(const char *home, const struct spec *spec, const struct trial *trial,
-                const char *metric, struct series_set *ret, struct err *err)
+int series_read(struct series_db *db, const char *home, const struct spec *spec,
+                const struct trial *trial, const char *metric, struct series_set *ret,
+                struct err *err)
 {
     autofree(metrics_rules) struct metrics_rules *rules = NULL;
     autorelease(series_set) struct series_set set = {{NULL, 0, 0}};
@@ -265,8 +361,14 @@ int series_read(const char *home, const struct spec *spec, const struct trial *t
     for (int64_t number = trial->attempts ? 1 : 0; number <= trial->attempts; number++) {
         autorelease(builder) struct builder builder = {.metric = metric};
         autofree(mem) char *dir = attempt_dir(home, trial->experiment, trial->number, number);
-        bool ended = number < trial->attempts || trial->state != TRIAL_RUNNING;
-        r = read_attempt(&builder, dir, rules, ended, err);
+        struct place place = {
+            .db = db,
+            .source = {trial->experiment, trial->number, number, SERIES_METRICS},
+            .dir = dir,
+            .rules = rules,
+            .ended = number < trial->attempts || trial->state != TRIAL_RUNNING,
+        };
+        r = read_attempt(&builder, &place, err);
         if (r < 0)
             return r;
         merge(&set, &builder.set);
@@ -284,5 +386,77 @@ int series_walk(const char *home, const struct spec *spec, const struct attempt 
     autofree(mem) char *dir =
         attempt_dir(home, attempt->experiment, attempt->trial, attempt->number);
     int r = metrics_rules_new(spec, &rules, err);
-    return r < 0 ? r : read_attempt(&builder, dir, rules, ended, err);
+    struct place place = {.dir = dir, .rules = rules, .ended = ended};
+    return r < 0 ? r : read_attempt(&builder, &place, err);
+}
+
+/* ---- from files into the store ---- */
+
+struct copy {
+    struct gather gather;
+    struct series_source source;
+    struct map_text next; /* metric → step of its next sample without one, + 1 */
+    struct err *err;
+    int r;
+};
+
+static void copy_row(const struct series_source *source, const struct series_row *row, void *arg)
+{
+    struct copy *copy = arg;
+    if (copy->r >= 0)
+        copy->r = series_db_append(copy->gather.db, source, row, 1, copy->err);
+}
+
+static void copy_sample(const struct sample *sample, void *arg)
+{
+    struct copy *copy = arg;
+    int64_t next = (int64_t)(uintptr_t)map_text_find(&copy->next, sample->metric);
+    int64_t step = metrics_step(&next, sample->step);
+
+    map_text_put(&copy->next, sample->metric, (void *)(uintptr_t)next);
+    gather_sample(&copy->gather, &copy->source, sample->end, sample->metric, step, sample->time_us,
+                  sample->value);
+}
+
+static int copy_file(struct copy *copy, const char *path, const struct metrics_rules *rules,
+                     enum metrics_source kind, struct err *err)
+{
+    autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return 0;
+    autofree(metrics_parser) struct metrics_parser *parser =
+        metrics_parser_new(rules, kind, copy_sample, copy);
+    autofree(mem) char *block = xmalloc(BLOCK);
+    int r = feed_file(fd, parser, block);
+    if (r < 0)
+        return err_errno(err, -r, "cannot read %s", path);
+    metrics_parser_finish(parser, 0);
+    gather_end(&copy->gather);
+    return copy->r;
+}
+
+int series_store(struct series_db *db, const char *home, const struct spec *spec,
+                 const struct attempt *attempt, struct err *err)
+{
+    autofree(metrics_rules) struct metrics_rules *rules = NULL;
+    autofree(mem) char *dir =
+        attempt_dir(home, attempt->experiment, attempt->trial, attempt->number);
+    struct copy copy = {.err = err};
+    int r = metrics_rules_new(spec, &rules, err);
+
+    if (r < 0)
+        return r;
+    gather_init(&copy.gather, db, copy_row, &copy);
+    for (size_t i = 0; r >= 0 && i < ARRAY_LEN(files); i++) {
+        autofree(mem) char *path = files[i].name ? xasprintf("%s/%s", dir, files[i].name) : NULL;
+        copy.source = (struct series_source){attempt->experiment, attempt->trial, attempt->number,
+                                             files[i].file};
+        if (path)
+            r = copy_file(&copy, path, rules, files[i].source, err);
+    }
+    gather_release(&copy.gather);
+    map_text_release(&copy.next);
+    return r;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * series.h — the samples of a trial. They stay in the attempts' own files (metrics, stdout,
- * stderr); this reads them. Callers know only this interface.
+ * series.h — the samples of a trial: from the store (db.h), and from the attempts' own files
+ * (metrics, stdout, stderr) as long as these may hold more than the store: while an attempt runs,
+ * and in homes from before there was a store. Callers know only this interface.
  */
 #ifndef HONE_SERIES_H
 #define HONE_SERIES_H
 
 #include "model/trial.h"
+#include "series/db.h"
 
 struct series_point {
     int64_t step;    /* counted from 0 where the program gave none */
@@ -22,15 +24,21 @@ struct series_set {
 };
 void series_set_release(struct series_set *set);
 /* Read what a trial wrote over its attempts 1..n, oldest first; an observed one, which has none,
- * may have samples in the folder of an attempt 0 (`hone import`). A later attempt that repeats
+ * may have samples as those of an attempt 0. A later attempt that repeats
  * steps (it began again or from a checkpoint) replaces them: of a metric's earlier points those
  * before its first step stay, the others belong to a past that was given up. In one attempt a
- * metric comes from one file: metrics before stdout before stderr. `metric` NULL: all of them but
- * hone's own. `home` is where the attempts' folders are. A missing file is an empty one. -EFBIG:
- * more than SERIES_POINTS_MAX points; ask for one metric. */
+ * metric comes from one source: the metrics file, event files, what came from outside, stdout,
+ * stderr. `metric` NULL: all of them but hone's own and the machine's figures, which are read by
+ * name. `home` is where the attempts' folders are; `db` NULL: the files alone. A missing file is an
+ * empty one. -EFBIG: more than SERIES_POINTS_MAX points; ask for one metric. */
 #define SERIES_POINTS_MAX (32u << 20)
-int series_read(const char *home, const struct spec *spec, const struct trial *trial,
-                const char *metric, struct series_set *ret, struct err *err);
+int series_read(struct series_db *db, const char *home, const struct spec *spec,
+                const struct trial *trial, const char *metric, struct series_set *ret,
+                struct err *err);
+/* Put what an attempt's files hold into the store, which passes over what it has. For homes from
+ * before there was one, and for imports. */
+int series_store(struct series_db *db, const char *home, const struct spec *spec,
+                 const struct attempt *attempt, struct err *err);
 /* The same samples of one attempt one after the other as they stand in its files, without holding
  * them: metrics, stdout, stderr; a metric comes from the first file that has it. Nothing is
  * replaced: a step that output tells again comes again. Steps are counted where there are none.

@@ -5,6 +5,7 @@
 #include "tests/test.h"
 
 #include "base/fs.h"
+#include "metrics/metrics.h"
 #include "series/series.h"
 
 #include <errno.h>
@@ -50,12 +51,12 @@ static void write_file(const struct home *home, int64_t attempt, const char *nam
 }
 
 /* "loss 0:1 1:0.5; acc 3:0.9" */
-static char *series_text(const struct home *home, const char *metric)
+static char *series_text(struct series_db *db, const struct home *home, const char *metric)
 {
     struct err err = ERR_INIT;
     struct str text = STR_INIT;
     autorelease(series_set) struct series_set set = {{NULL, 0, 0}};
-    assert_ok(series_read(home->dir, &spec, &home->trial, metric, &set, &err), &err);
+    assert_ok(series_read(db, home->dir, &spec, &home->trial, metric, &set, &err), &err);
     vec_foreach (series, &set.series) {
         str_addf(&text, "%s%s", text.len ? "; " : "", series->metric);
         vec_foreach (point, &series->points) {
@@ -66,10 +67,36 @@ static char *series_text(const struct home *home, const char *metric)
     return str_take(&text);
 }
 
+static void store_all(struct series_db *db, const struct home *home)
+{
+    for (int64_t n = home->trial.attempts ? 1 : 0; n <= home->trial.attempts; n++) {
+        struct attempt attempt = {.experiment = 5, .trial = 2, .number = n};
+        assert_ok(series_store(db, home->dir, &spec, &attempt, NULL), NULL);
+    }
+}
+
+/* The store tells the same, without the files, however often these were read into it. */
+static void check_stored(const struct home *home, const char *metric, const char *expected)
+{
+    struct home moved = *home;
+    autofree(series_db) struct series_db *db = NULL;
+
+    if (home->trial.state == TRIAL_RUNNING || (metric && metric_is_word(metric)))
+        return;
+    assert_ok(series_db_open(home->dir, SERIES_WRITE, &db, NULL), NULL);
+    store_all(db, home);
+    store_all(db, home);
+    snprintf(moved.dir, sizeof(moved.dir), "/nonexistent");
+    autofree(mem) char *got = series_text(db, &moved, metric);
+    assert_string_equal(got, expected);
+    assert_ok(series_db_drop(db, 5, 0, NULL), NULL);
+}
+
 static void check(const struct home *home, const char *metric, const char *expected)
 {
-    autofree(mem) char *got = series_text(home, metric);
+    autofree(mem) char *got = series_text(NULL, home, metric);
     assert_string_equal(got, expected);
+    check_stored(home, metric, expected);
 }
 
 TEST(a_trial_without_files_has_no_series)
@@ -98,7 +125,7 @@ TEST(times_of_the_program_are_kept)
     home_init(&home, 1);
     write_file(&home, 1, "metrics", "train loss=1 2000000\n");
     autorelease(series_set) struct series_set set = {{NULL, 0, 0}};
-    assert_ok(series_read(home.dir, &spec, &home.trial, NULL, &set, NULL), NULL);
+    assert_ok(series_read(NULL, home.dir, &spec, &home.trial, NULL, &set, NULL), NULL);
     const struct series *series = series_find(&set, "loss");
     assert_non_null(series);
     assert_int_equal(series->points.at[0].time_us, 2000);
@@ -196,7 +223,7 @@ TEST(a_pattern_that_cannot_work_is_an_error)
     struct text_pair pair = {(char *)"x", (char *)"["};
     struct spec bad = {.patterns = {&pair, 1, 1}};
     struct series_set set = {{NULL, 0, 0}};
-    assert_int_equal(series_read(home.dir, &bad, &home.trial, NULL, &set, &err), -EINVAL);
+    assert_int_equal(series_read(NULL, home.dir, &bad, &home.trial, NULL, &set, &err), -EINVAL);
     assert_non_null(strstr(err_text(&err), "metric 'x'"));
 }
 
@@ -209,7 +236,7 @@ TEST(a_pipe_or_a_link_in_the_place_of_a_file_is_no_file)
     assert_int_equal(mkfifo(metrics, 0600), 0);
     assert_int_equal(symlink("/dev/zero", err), 0);
     write_file(&home, 1, "stdout", "epoch 1 loss: 2\n");
-    autofree(mem) char *text = series_text(&home, NULL);
+    autofree(mem) char *text = series_text(NULL, &home, NULL);
     assert_string_equal(text, "loss 1:2");
 }
 
@@ -221,7 +248,7 @@ TEST(a_file_that_cannot_be_read_is_an_error_with_its_name)
     autofree(mem) char *path = file_path(&home, 1, "metrics");
     assert_ok(fs_make_dirs(path, 0700, NULL), NULL);
     struct series_set set = {{NULL, 0, 0}};
-    assert_int_equal(series_read(home.dir, &spec, &home.trial, NULL, &set, &err), -EISDIR);
+    assert_int_equal(series_read(NULL, home.dir, &spec, &home.trial, NULL, &set, &err), -EISDIR);
     assert_non_null(strstr(err_text(&err), "/metrics"));
 }
 

@@ -22,7 +22,7 @@ trial,metric,step,value
 | objective: err
 $ hone run pattern.yaml > /dev/null; hone export last --metrics --csv
 trial,metric,step,time,value
-2.1,err,7,,12.5
+2.1,err,7,20[..]Z,12.5
 # NaN in the objective ends the trial: diverged
 > diverge.yaml
 | command: [sh, -c, 'echo "step 1 loss=1 aux=nan"; echo "step 2 loss=0.5 aux=inf"; [ {bad} = 0 ] || { echo "step 3 loss=nan"; exec sleep 60; }']

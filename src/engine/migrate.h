@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * migrate.h — homes from before there was a store of series: what their attempts' files hold is put
+ * into it, a little at a time while the engine runs. Until then readers find it in the files.
+ */
+#ifndef HONE_MIGRATE_H
+#define HONE_MIGRATE_H
+
+#include "series/db.h"
+#include "store/store.h"
+
+struct migration;
+/* NULL: there is nothing to do. `store` and `db` are borrowed. */
+struct migration *migration_new(const char *home, struct store *store, struct series_db *db);
+void migration_free(struct migration *migration);
+DEFINE_AUTOFREE(migration);
+/* The next trial. True: that was the last one. Full disks and the like are tried again next time. */
+bool migration_turn(struct migration *migration);
+
+#endif
