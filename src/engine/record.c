@@ -90,6 +90,22 @@ void record_samples(struct record *record, const struct attempt *attempt,
     gather_end(&record->gather);
 }
 
+void record_figures(struct record *record, const struct attempt *attempt,
+                    const struct agent_event *event)
+{
+    struct series_source source = {.file = SERIES_SYSTEM};
+
+    if (attempt)
+        source = (struct series_source){attempt->experiment, attempt->trial, attempt->number,
+                                        SERIES_SYSTEM};
+    for (size_t i = 0; i < event->n_samples; i++) {
+        const struct agent_sample *sample = &event->samples[i];
+        gather_sample(&record->gather, &source, 0, sample->metric, STEP_NONE, sample->time_us,
+                      sample->value);
+    }
+    gather_end(&record->gather);
+}
+
 static int put_waiting(struct record *record, struct err *err)
 {
     size_t done = 0;

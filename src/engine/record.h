@@ -19,6 +19,9 @@ struct series_db *record_db(struct record *record);
 /* The samples of an EVENT_SAMPLES of this attempt. What was stored before is passed over. */
 void record_samples(struct record *record, const struct attempt *attempt,
                     const struct agent_event *event);
+/* Those of an EVENT_FIGURES, of the machine if `attempt` is NULL. */
+void record_figures(struct record *record, const struct attempt *attempt,
+                    const struct agent_event *event);
 /* From here on the death of this process loses none of them. -ENOSPC: they are kept in memory; call
  * again, and let nothing be committed before it works. */
 int record_flush(struct record *record, struct err *err);

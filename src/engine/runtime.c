@@ -316,8 +316,11 @@ static void on_agent_event(const struct agent_event *event, void *arg)
 
     if (!runtime->engine)
         return;
-    if (event->kind == EVENT_SAMPLES && (attempt = engine_attempt(runtime->engine, event->attempt)))
+    attempt = engine_attempt(runtime->engine, event->attempt);
+    if (event->kind == EVENT_SAMPLES && attempt)
         record_samples(runtime->record, attempt, event);
+    else if (event->kind == EVENT_FIGURES && (attempt || event->attempt == 0))
+        record_figures(runtime->record, attempt, event);
     engine_on_event(runtime->engine, event, runtime_now());
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* migrate_test.c — a home from before there was a store of series. */
+/* record_test.c — what goes into the store of series, and how older homes get there. */
 #include "store/testing.h"
 
 #include "engine/migrate.h"
@@ -121,6 +121,28 @@ TEST(samples_told_again_after_a_restart_are_stored_once)
         assert_int_equal(values_of(record_db(record), 2), 3);
         record_free(record);
     }
+    remove_home(home);
+}
+
+TEST(figures_of_the_machine_and_of_an_attempt_are_series)
+{
+    char *home = make_home();
+    struct attempt attempt = {.experiment = 1, .trial = 2, .number = 1};
+    struct agent_sample samples[] = {sample("system/cpu", 50, STEP_NONE, 0),
+                                     sample("system/memory_bytes", 2, STEP_NONE, 0)};
+    struct agent_event event = {.kind = EVENT_FIGURES, .samples = samples, .n_samples = 2};
+    struct record *record = NULL;
+    uint32_t machine = 0;
+
+    assert_ok(record_open(home, &record, NULL), NULL);
+    record_figures(record, &attempt, &event);
+    record_figures(record, &attempt, &event);
+    record_figures(record, NULL, &event);
+    assert_int_equal(values_of(record_db(record), 2), 4);
+    assert_int_equal(
+        series_db_list(record_db(record), 0, 0, SERIES_NAME_NONE, count_values, &machine), 0);
+    assert_int_equal(machine, 2);
+    record_free(record);
     remove_home(home);
 }
 
