@@ -183,13 +183,10 @@ static void take_rows(struct series_db *db, struct place *place, const struct se
     struct layer *layer = db_active(db);
     struct memory *memory = layer->memory;
     size_t sources = memory->sources.len;
-    const uint32_t *names = NULL;
 
-    for (size_t i = 0; i < n; i++) {
-        if (rows[i].names != names || rows[i].n != rows[i - 1].n)
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || rows[i].names != rows[i - 1].names || rows[i].n != rows[i - 1].n)
             define_names(db, memory, &rows[i]);
-        names = rows[i].names;
-    }
     wal_put_rows(&db->log.buffer, &place->key, rows, n, memory->local.at);
     struct memory_source *source = memory_source(memory, &place->key);
     for (size_t i = 0; i < n; i++)

@@ -40,7 +40,8 @@ enum series_mode { SERIES_READ, SERIES_WRITE };
  * reading, a home without series is an empty one. Opens at once after any crash. */
 int series_db_open(const char *home, enum series_mode mode, struct series_db **ret,
                    struct err *err);
-/* Waits for the worker; what was appended is written and synced. */
+/* Waits for the worker; what was appended is written and synced. A log of more than 1 MiB is
+ * sealed; a smaller one is gone on with. */
 void series_db_free(struct series_db *db);
 DEFINE_AUTOFREE(series_db);
 /* Sentences about what was found wrong when it was opened or since (a cut tail, a bad block); NULL
@@ -76,7 +77,8 @@ int series_db_flush(struct series_db *db, struct err *err);
 int series_db_sync(struct series_db *db, struct err *err);
 /* The highest `end` stored of this source; 0: none. */
 uint64_t series_db_end(const struct series_db *db, const struct series_source *source);
-/* Forget an experiment (trial 0) or one trial; the room is given back when segments are merged. */
+/* Forget an experiment (trial 0) or one trial, and the ends of its sources. As lasting as rows are:
+ * after flush and sync. The room is given back when segments are merged. */
 int series_db_drop(struct series_db *db, int64_t experiment, int64_t trial, struct err *err);
 /* Seal what is in memory and merge small segments now (`hone gc`, tests); else it is done by a
  * worker when the log has 16 MiB or the home is closed. */

@@ -253,13 +253,13 @@ static int replay(struct series_db *db, struct layer *layer, const char *name,
     int r = 0;
 
     while (r == 0 && wal_next((const unsigned char *)bytes->s, bytes->len, at, &record)) {
+        unsigned long long damaged_at = layer->read_to + at, record_at = layer->read_to + record.at;
         if (record.at > at)
             db_note(db, "%s/%s: %zu bytes at %llu are damaged and left out", db->folder, name,
-                    record.at - at, (unsigned long long)(layer->read_to + at));
+                    record.at - at, damaged_at);
         r = memory_replay(memory, &db->intern, &record, err);
         if (r == -EBADMSG) {
-            db_note(db, "%s/%s: at %llu %s; left out", db->folder, name,
-                    (unsigned long long)(layer->read_to + record.at), err_text(err));
+            db_note(db, "%s/%s: at %llu %s; left out", db->folder, name, record_at, err_text(err));
             err_release(err);
             r = 0;
         }

@@ -15,6 +15,7 @@
 
 #define SOURCES 3
 #define WIDTH   4
+#define ROWS    50000 /* of a source at most: who checks may be slower than who writes */
 
 struct tally { /* in memory that outlives the writer */
     uint64_t flushed[SOURCES];
@@ -60,7 +61,7 @@ static void write_for_ever(const char *home, uint64_t seed, struct tally *tally)
     }
     for (;;) {
         uint64_t source = rng_below(&rng, SOURCES);
-        for (uint64_t n = rng_below(&rng, 50); n > 0; n--)
+        for (uint64_t n = rng_below(&rng, 50); n > 0 && rows[source] < ROWS; n--)
             append(db, source, rows[source]++, names);
         if (rng_below(&rng, 4))
             continue;
@@ -130,6 +131,38 @@ TEST(a_killed_writer_loses_nothing_that_was_flushed_and_doubles_nothing)
         assert_int_equal(wrong_in(db), 0);
         series_db_free(db);
     }
+    munmap(tally, sizeof(*tally));
+    home_end(home);
+}
+
+TEST(a_reader_beside_sees_every_flushed_row_while_logs_are_sealed_and_merged)
+{
+    char *home = home_new();
+    struct tally *tally =
+        mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct tally before;
+    int status = 0;
+
+    assert_true(tally != MAP_FAILED);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0)
+        write_for_ever(home, 6, tally);
+    assert_true(pid > 0);
+    struct series_db *db = must_open(home, SERIES_READ);
+    for (int i = 0; i < 60; i++) {
+        for (int s = 0; s < SOURCES; s++)
+            before.flushed[s] = __atomic_load_n(&tally->flushed[s], __ATOMIC_ACQUIRE);
+        struct err err = ERR_INIT;
+        assert_ok(series_db_refresh(db, &err), &err);
+        for (uint64_t s = 0; s < SOURCES; s++)
+            check_source(db, s, before.flushed[s]);
+        assert_null(series_db_notes(db)[0]);
+    }
+    series_db_free(db);
+    assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
     munmap(tally, sizeof(*tally));
     home_end(home);
 }

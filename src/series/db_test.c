@@ -323,6 +323,7 @@ TEST(random_subsets_of_metrics_make_no_group_each)
         if (i % 900 == 899)
             assert_int_equal(series_db_compact(db, NULL), 0);
     }
+    assert_in_range(db->layers.at[0]->segment->counts[TABLE_GROUPS], 12, 2 * MEMORY_GROUPS);
     for (uint32_t j = 0; j < 12; j++) {
         struct points points = points_of(db, source, series_db_name_text(db, all[j]));
         assert_int_equal(points.values.len, want[j]);

@@ -5,13 +5,16 @@
  * 1,024 rows; rows' numbers go on from one segment to the next.
  *
  * A damaged block must not take its neighbours with it: a chunk that lacks one is carried over as
- * it is, with the column left out. If a source has too many groups, each metric gets its own.
+ * it is, with the column left out. If a source would have too many groups, as random subsets of
+ * metrics make them, each metric gets one of its own.
  */
 #include "series/seal.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
+
+#define GROUPS_MOST (2 * MEMORY_GROUPS)
 
 struct group_in { /* a group of one input */
     size_t input;
@@ -32,6 +35,7 @@ struct merging {
     struct segment_writer *writer;
     uint32_t **numbers; /* (n) by name of the input: number in the output + 1 */
     uint32_t *at;       /* (n) the next source of each input */
+    bool *has;          /* (n) the source in hand is the one before that */
     /* the source in hand */
     VEC(struct group_in) groups;
     VEC(struct group_out) outs;
@@ -253,6 +257,89 @@ static void merge_group(struct merging *merging, const struct group_out *out,
         pending_flush(merging, group);
 }
 
+/* ---- a group for each metric ---- */
+struct apart {
+    struct merging *merging;
+    uint32_t name; /* in the output */
+    uint64_t row;  /* of the next one: within one metric, so none is left out */
+};
+
+static void apart_flush(struct apart *apart)
+{
+    struct pending *pending = apart->merging->pending;
+
+    if (!pending->n)
+        return;
+    segment_put_chunk(apart->merging->writer, pending->n, pending->steps, pending->times_ns,
+                      pending->rows);
+    segment_put_values(apart->merging->writer, apart->name, pending->values.at);
+    pending->n = 0;
+}
+
+static int apart_take(const struct series_chunk *chunk, void *arg)
+{
+    struct apart *apart = arg;
+    struct pending *pending = apart->merging->pending;
+
+    for (size_t i = 0; i < chunk->n; i++) {
+        pending->steps[pending->n] = chunk->steps[i];
+        pending->times_ns[pending->n] = chunk->times_ns[i];
+        pending->rows[pending->n] = apart->row++;
+        pending->values.at[pending->n++] = chunk->values[i];
+        if (pending->n == BLOCK_VALUES)
+            apart_flush(apart);
+    }
+    return 0;
+}
+
+static void read_input(struct merging *merging, size_t input, uint32_t name, struct apart *apart)
+{
+    struct segment_reader reader = {merging->inputs[input].segment, ignore, NULL};
+    const struct segment_column *column =
+        merging->has[input] ? segment_column(reader.segment, merging->at[input] - 1, name) : NULL;
+
+    if (!column)
+        return;
+    apart->name = number_of(merging, input, column->name);
+    struct strand *strands = xmalloc(column->strands * sizeof(*strands));
+    for (uint32_t i = 0; i < column->strands; i++)
+        segment_strand_init(&strands[i], &reader, column, i, &series_all);
+    strands_read(strands, column->strands, apart_take, apart);
+    free(strands);
+}
+
+static int by_handle(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void take_apart(struct merging *merging)
+{
+    VEC(uint32_t) names = {0}; /* of the handle */
+
+    for (size_t i = 0; i < merging->n; i++) {
+        const struct segment *segment = merging->inputs[i].segment;
+        const struct segment_source *source =
+            merging->has[i] ? &segment->sources[merging->at[i] - 1] : NULL;
+        for (uint32_t j = 0; source && j < source->columns; j++)
+            vec_push(&names, segment->handle_name[segment->columns[source->first_column + j].name]);
+    }
+    if (names.len)
+        qsort(names.at, names.len, sizeof(*names.at), by_handle);
+    vec_reserve(&merging->pending->values, BLOCK_VALUES);
+    for (size_t i = 0; i < names.len && !merging->writer->error; i++) {
+        struct apart apart = {merging, 0, 0};
+        if (i && names.at[i] == names.at[i - 1])
+            continue;
+        segment_put_group(merging->writer);
+        for (size_t j = 0; j < merging->n; j++)
+            read_input(merging, j, names.at[i], &apart);
+        apart_flush(&apart);
+    }
+    vec_release(&names);
+}
+
 /* ---- sources ---- */
 /* The smallest source that any input has next; false at the end. Dropped ones are passed over. */
 static bool next_source(struct merging *merging, struct series_source *ret)
@@ -291,7 +378,8 @@ static void merge_source(struct merging *merging, const struct series_source *so
         source->experiment, source->trial, source->attempt, (uint64_t)source->file, 0, 0};
 
     for (size_t i = 0; i < merging->n; i++) {
-        if (!has_next(merging, i, source))
+        merging->has[i] = has_next(merging, i, source);
+        if (!merging->has[i])
             continue;
         const struct segment_source *at = &merging->inputs[i].segment->sources[merging->at[i]];
         add_groups(merging, i, key.rows);
@@ -301,8 +389,11 @@ static void merge_source(struct merging *merging, const struct series_source *so
     }
     segment_put_source(merging->writer, &key);
     join_groups(merging);
-    vec_foreach (out, &merging->outs)
-        merge_group(merging, out, chunk);
+    if (merging->outs.len > GROUPS_MOST)
+        take_apart(merging);
+    else
+        vec_foreach (out, &merging->outs)
+            merge_group(merging, out, chunk);
     source_clear(merging);
 }
 
@@ -333,6 +424,7 @@ static void merging_release(struct merging *merging)
         free(merging->numbers[i]);
     free(merging->numbers);
     free(merging->at);
+    free(merging->has);
     vec_release(&merging->pending->values);
     free(merging->pending);
     vec_release(&merging->groups);
@@ -351,6 +443,7 @@ int seal_merge(const struct seal_folder *folder, const struct merge_input *input
                                   .writer = &writer,
                                   .numbers = xcalloc(n, sizeof(uint32_t *)),
                                   .at = xcalloc(n, sizeof(uint32_t)),
+                                  .has = xcalloc(n, sizeof(bool)),
                                   .pending = xcalloc(1, sizeof(struct pending))};
         for (size_t i = 0; i < n; i++)
             merging.numbers[i] =

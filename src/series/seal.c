@@ -24,16 +24,19 @@ void wal_name(char ret[SEAL_NAME_SIZE], uint64_t number)
     snprintf(ret, SEAL_NAME_SIZE, "%08llu.wal", (unsigned long long)number);
 }
 
-static void beside_name(char ret[SEAL_NAME_SIZE + 4], uint64_t first, uint64_t last)
+#define BESIDE_SIZE (SEAL_NAME_SIZE + 8)
+static void beside_name(char ret[BESIDE_SIZE], uint64_t first, uint64_t last)
 {
-    seal_name(ret, first, last);
-    strcat(ret, ".new");
+    char name[SEAL_NAME_SIZE];
+
+    seal_name(name, first, last);
+    snprintf(ret, BESIDE_SIZE, "%s.new", name);
 }
 
 int seal_begin(const struct seal_folder *folder, struct segment_writer *writer, uint64_t first,
                uint64_t last, struct err *err)
 {
-    char beside[SEAL_NAME_SIZE + 4];
+    char beside[BESIDE_SIZE];
 
     beside_name(beside, first, last);
     return segment_writer_open(writer, folder->dir_fd, beside, folder->io, err);
@@ -42,7 +45,7 @@ int seal_begin(const struct seal_folder *folder, struct segment_writer *writer, 
 int seal_commit(const struct seal_folder *folder, struct segment_writer *writer, uint64_t first,
                 uint64_t last, struct err *err)
 {
-    char beside[SEAL_NAME_SIZE + 4], name[SEAL_NAME_SIZE];
+    char beside[BESIDE_SIZE], name[SEAL_NAME_SIZE];
     int r = segment_writer_finish(writer, err);
 
     beside_name(beside, first, last);

@@ -3,13 +3,16 @@
  * wal.c — records of the log as bytes and back.
  *
  * After damage the next record is searched byte by byte: a place counts if its type and length are
- * possible and its checksum fits.
+ * possible and its checksum fits. Only lengths that are usual are tried then, or a long torn tail
+ * would be summed up thousands of times.
  */
 #include "series/wal.h"
 
 #include "base/crc32c.h"
 
 #include <errno.h>
+
+#define SEARCHED_MOST (1u << 20)
 
 /* ---- writing ---- */
 static void put_u32(char *to, uint32_t x)
@@ -145,8 +148,10 @@ static bool record_at(const unsigned char *bytes, size_t n, size_t at, struct wa
 
 bool wal_next(const unsigned char *bytes, size_t n, size_t from, struct wal_record *ret)
 {
-    for (size_t at = from; at < n; at++)
-        if (record_at(bytes, n, at, ret))
+    if (from < n && record_at(bytes, n, from, ret))
+        return true;
+    for (size_t at = from + 1; at < n && n - at >= WAL_HEAD; at++)
+        if (get_u32(bytes + at) <= SEARCHED_MOST && record_at(bytes, n, at, ret))
             return true;
     return false;
 }
