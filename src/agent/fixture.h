@@ -24,6 +24,7 @@
 /* What one attempt has told so far. */
 struct seen {
     int started, ended, paused, resumed, answered, used, profiled, figured;
+    int without;             /* FIGURES in which w.figure was not */
     struct agent_event turn; /* the newest of STARTED, PAUSED, RESUMED */
     pid_t pid;
     VEC(struct agent_sample) samples;
@@ -93,9 +94,13 @@ static inline UNUSED void on_event(const struct agent_event *event, void *arg)
     } else if (event->kind == EVENT_FIGURES) {
         seen->figured++;
         seen->n_figures = event->n_samples;
+        bool found = false;
         for (size_t i = 0; i < event->n_samples; i++)
-            if (w.figure && str_eq(event->samples[i].metric, w.figure))
+            if (w.figure && str_eq(event->samples[i].metric, w.figure)) {
                 seen->figure = event->samples[i].value;
+                found = true;
+            }
+        seen->without += !found;
     } else {
         assert_int_equal(event->kind, EVENT_ENDED);
         seen->ended++;
