@@ -225,7 +225,12 @@ static enum MHD_Result on_access(void *arg, struct MHD_Connection *connection, c
 
     if (!request)
         return begin(http, connection, method, url, con_cls);
-    if (request->state == REQUEST_ANSWERED)
+    pthread_mutex_lock(&http->mutex);
+    enum request_state state = request->state;
+    pthread_mutex_unlock(&http->mutex);
+    if (state == REQUEST_STANDS)
+        return MHD_YES; /* it is called once more before it stands */
+    if (state == REQUEST_ANSWERED)
         return send_answer(request);
     if (*upload_data_size) {
         size_t n = *upload_data_size;

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * influx_write.c — a body is read once if all its series are known. At the first line of a new one
+ * storing stops, the rest is only looked through for further new series, and after the commit of
+ * their rows the body is read again from where it was left.
+ */
+#include "api/influx_write.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/rng.h"
+#include "engine/runtime.h"
+
+#include <errno.h>
+
+struct job {
+    struct writes *writes;
+    struct http_request *request; /* NULL: datagrams */
+    char *db;
+    struct str own;         /* of datagrams */
+    const struct str *body; /* the request's or our own */
+    int64_t precision_ns, now_ns;
+    size_t done; /* good lines that are stored */
+    unsigned status;
+    struct str error;
+};
+struct writes {
+    struct engine *engine;
+    struct observe *observe;
+    struct influx_reader *reader;
+    VEC(struct job *) waiting;  /* for a commit */
+    VEC(struct job *) finished; /* to be answered */
+    struct write_counts counts;
+};
+
+/* ---- answers ---- */
+
+void influx_reply(struct http_request *request, unsigned status, const char *type, struct str *body)
+{
+    char id[40];
+    uint64_t a = random_u64(), b = random_u64();
+    const char *headers[] = {"Request-Id", id, "X-Request-Id", id, NULL};
+
+    snprintf(id, sizeof(id), "%08x-%04x-%04x-%04x-%012llx", (unsigned)(a >> 32),
+             (unsigned)(a >> 16 & 0xffff), (unsigned)(a & 0xffff), (unsigned)(b >> 48),
+             (unsigned long long)(b & 0xffffffffffff));
+    http_reply(request, status, type, body, headers);
+}
+
+void influx_reply_error(struct http_request *request, unsigned status, const char *text)
+{
+    autorelease(str) struct str body = STR_INIT;
+    struct json_out out = JSON_OUT(&body);
+
+    json_begin_object(&out);
+    json_put_text(&out, "error", text);
+    json_end_object(&out);
+    str_add_char(&body, '\n');
+    influx_reply(request, status, "application/json", &body);
+}
+
+/* ---- jobs ---- */
+
+static void job_free(struct job *job)
+{
+    free(job->db);
+    str_release(&job->own);
+    str_release(&job->error);
+    free(job);
+}
+
+static void job_answer(struct job *job)
+{
+    if (job->request && job->status == 204)
+        influx_reply(job->request, 204, NULL, NULL);
+    else if (job->request)
+        influx_reply_error(job->request, job->status, job->error.s);
+    job_free(job);
+}
+
+static void finish(struct job *job, unsigned status, const char *text)
+{
+    struct writes *writes = job->writes;
+
+    job->status = status;
+    if (text)
+        str_add(&job->error, text);
+    writes->counts.failed += status >= 500;
+    vec_push(&writes->finished, job);
+}
+
+/* 1: some of its series are new. */
+static int read_lines(struct job *job, struct observed *observed, struct err *err)
+{
+    struct influx_reader *reader = job->writes->reader;
+    struct now now = {job->now_ns / 1000, 0};
+    struct influx_line line;
+    bool waits = false;
+
+    influx_reader_begin(reader, observed_keys(observed), job->body->s, job->body->len,
+                        job->precision_ns, job->now_ns);
+    for (size_t i = 0; influx_reader_next(reader, &line); i++) {
+        if (i < job->done)
+            continue;
+        waits |= !observed_knows(observed, line.series, now);
+        if (waits)
+            continue;
+        int r = observed_line(observed, &line, err);
+        if (r < 0)
+            return r;
+        job->done = i + 1;
+    }
+    return waits;
+}
+
+static void job_again(void *arg);
+
+static void job_run(struct job *job)
+{
+    struct writes *writes = job->writes;
+    struct observed *observed = NULL;
+    struct now now = {job->now_ns / 1000, 0};
+    autorelease(err) struct err err = ERR_INIT;
+    int r = observe_open(writes->observe, job->db, now, &observed, &err);
+
+    if (r < 0) {
+        finish(job, r == -EINVAL || r == -E2BIG ? 400 : 500, err_text(&err));
+        return;
+    }
+    r = read_lines(job, observed, &err);
+    if (r < 0) {
+        finish(job, 500, err_text(&err));
+        return;
+    }
+    if (r > 0) {
+        vec_push(&writes->waiting, job);
+        engine_when_committed(writes->engine, job_again, job);
+        return;
+    }
+    struct influx_counts counts = influx_reader_counts(writes->reader);
+    writes->counts.bad += counts.bad;
+    writes->counts.refused += counts.dropped;
+    job->status = (unsigned)influx_reader_status(writes->reader, &job->error);
+    finish(job, job->status, NULL);
+}
+
+static void job_again(void *arg)
+{
+    struct job *job = arg;
+    struct writes *writes = job->writes;
+
+    for (size_t i = 0; i < writes->waiting.len; i++)
+        if (writes->waiting.at[i] == job) {
+            vec_remove(&writes->waiting, i);
+            break;
+        }
+    job_run(job);
+    writes_settle(writes);
+}
+
+/* ---- from outside ---- */
+
+static struct job *job_new(struct writes *writes)
+{
+    struct job *job = xcalloc(1, sizeof(*job));
+
+    job->writes = writes;
+    job->own = job->error = (struct str)STR_INIT;
+    job->precision_ns = 1;
+    job->now_ns = clock_wall_us() * 1000;
+    return job;
+}
+
+/* The database: db, of `bucket` what is before the policy. */
+static char *db_of(const struct http_request *request)
+{
+    const char *db = http_param(request, "db"), *bucket = http_param(request, "bucket");
+
+    if (bucket && *bucket && (!db || !*db))
+        return xstrndup(bucket, strcspn(bucket, "/"));
+    return xstrdup(db && *db ? db : OBSERVE_OUTSIDE);
+}
+
+void writes_request(struct writes *writes, struct http_request *request)
+{
+    struct job *job = job_new(writes);
+    const char *precision = http_param(request, "precision");
+
+    job->request = request;
+    job->db = db_of(request);
+    job->body = http_body(request);
+    if (precision)
+        job->precision_ns = influx_precision_ns(str_eq(precision, "us") ? "u" : precision);
+    writes->counts.requests++;
+    writes->counts.bytes += job->body->len;
+    job_run(job);
+}
+
+void writes_datagrams(struct writes *writes, struct str *body)
+{
+    struct job *job = job_new(writes);
+
+    job->db = xstrdup(OBSERVE_OUTSIDE);
+    job->own = *body;
+    *body = (struct str)STR_INIT;
+    job->body = &job->own;
+    writes->counts.bytes += job->body->len;
+    job_run(job);
+}
+
+void writes_settle(struct writes *writes)
+{
+    autorelease(err) struct err err = ERR_INIT;
+
+    if (!writes->finished.len)
+        return;
+    int r = observe_flush(writes->observe, &err);
+    vec_foreach (job, &writes->finished) {
+        if (r < 0) {
+            str_cut(&(*job)->error, 0);
+            str_add(&(*job)->error, err_text(&err));
+            (*job)->status = 500;
+            writes->counts.failed++;
+        }
+        job_answer(*job);
+    }
+    writes->finished.len = 0;
+}
+
+bool writes_waiting(const struct writes *writes)
+{
+    return writes->waiting.len > 0;
+}
+
+void writes_counts(const struct writes *writes, struct write_counts *ret)
+{
+    *ret = writes->counts;
+}
+
+struct writes *writes_new(struct engine *engine, struct observe *observe)
+{
+    struct writes *writes = xcalloc(1, sizeof(*writes));
+
+    writes->engine = engine;
+    writes->observe = observe;
+    writes->reader = influx_reader_new();
+    return writes;
+}
+
+void writes_free(struct writes *writes)
+{
+    vec_foreach (job, &writes->waiting) {
+        (*job)->status = 503;
+        str_add(&(*job)->error, "the server is stopping");
+        job_answer(*job);
+    }
+    writes_settle(writes);
+    vec_release(&writes->waiting);
+    vec_release(&writes->finished);
+    influx_reader_free(writes->reader);
+    free(writes);
+}

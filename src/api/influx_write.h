@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * influx_write.h — bodies of InfluxDB line protocol, from requests and datagrams, on the loop's
+ * thread: read, stored, answered as InfluxDB 1.x does.
+ *
+ * 204 leaves when what was sent survives the death of this process. A body with series that are new
+ * waits for their trials' rows to be committed.
+ */
+#ifndef HONE_INFLUX_WRITE_H
+#define HONE_INFLUX_WRITE_H
+
+#include "engine/observe.h"
+#include "net/http.h"
+
+#define INFLUX_VERSION "1.8.10" /* whose answers these are */
+
+struct writes;
+
+struct writes *writes_new(struct engine *engine, struct observe *observe);
+/* Bodies that still wait are not stored, and nobody is told that they were. Nothing may be
+ * committed any more. */
+void writes_free(struct writes *writes);
+DEFINE_AUTOFREE(writes);
+
+/* POST /write?db=&precision=, /api/v2/write?bucket=&precision=. */
+void writes_request(struct writes *writes, struct http_request *request);
+/* Lines of datagrams; `body` is taken. */
+void writes_datagrams(struct writes *writes, struct str *body);
+/* Call it at the end of a turn: hand everything to the kernel, then answer. */
+void writes_settle(struct writes *writes);
+
+/* Does a body wait for a commit? */
+bool writes_waiting(const struct writes *writes);
+
+struct write_counts {
+    uint64_t requests, bytes;
+    uint64_t bad;     /* lines that were not understood */
+    uint64_t refused; /* lines that were, but went beyond a limit or against a type */
+    uint64_t failed;  /* bodies that could not be stored, or not wholly */
+};
+void writes_counts(const struct writes *writes, struct write_counts *ret);
+
+/* An answer with the headers that InfluxDB's have; `body` may be NULL. */
+void influx_reply(struct http_request *request, unsigned status, const char *type,
+                  struct str *body);
+void influx_reply_error(struct http_request *request, unsigned status, const char *text);
+
+#endif

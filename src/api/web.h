@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * web.h — the engine over HTTP and UDP: one table of routes. Requests come by queue to the loop's
+ * thread and are answered when what they caused is safe.
+ */
+#ifndef HONE_WEB_H
+#define HONE_WEB_H
+
+#include "engine/runtime.h"
+#include "series/db.h"
+
+struct web;
+
+struct web_options {
+    const char *address; /* of this machine alone */
+    int port;            /* taken: any free one */
+    int udp_port;        /* -1: no datagrams; 0: any free one */
+};
+/* `runtime` and `db` are borrowed. HOME/address holds the address while it is open. */
+int web_open(uv_loop_t *loop, struct runtime *runtime, struct series_db *db,
+             const struct web_options *options, struct web **ret, struct err *err);
+/* Call it right before the runtime is closed: what waits for a commit gets it first. */
+void web_close(struct web *web);
+const char *web_address(const struct web *web); /* "127.0.0.1:7470" */
+int web_udp_port(const struct web *web);        /* -1: none */
+/* What came and what was dropped, as JSON: GET /v1/ingest. */
+void web_ingest(const struct web *web, struct str *to);
+/* Datagrams and lines that were lost or refused. */
+uint64_t web_lost(const struct web *web);
+
+#endif

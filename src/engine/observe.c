@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * observe.c — databases, their trials, and lines that become rows of series.
+ *
+ * Per line there is no lookup: the reader of lines knows each series (measurement and tags) and
+ * each field by a struct, and these carry our handles, the trial's number and the metric's. Lines
+ * of one trial that follow each other are stored together.
+ *
+ * Invariant: a row is stored only for trials up to `committed`; the others' rows wait in a tick.
+ */
+#include "engine/observe_internal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+
+#define ROWS_MAX 1024 /* gathered before they are stored */
+
+static const struct influx_limits limits = {
+    .series = 1000000, .names = 100000, .bytes = (size_t)512 << 20, .fixed_kinds = true};
+
+/* ---- trials ---- */
+
+static bool is_host(const struct influx_tag *tag)
+{
+    return tag->key.n == 4 && memcmp(tag->key.s, "host", 4) == 0;
+}
+
+/* Two sets of tags have the same text only if they are the same. */
+static void add_key(struct str *to, const char *key, size_t key_n, const char *value,
+                    size_t value_n)
+{
+    str_addf(to, "%zu:", key_n);
+    str_add_n(to, key, key_n);
+    str_addf(to, "%zu:", value_n);
+    str_add_n(to, value, value_n);
+}
+
+void observed_key_json(const json_t *params, struct str *to)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)params, key, value)
+    {
+        const char *text = json_is_string(value) ? json_string_value(value) : "";
+        add_key(to, key, strlen(key), text, strlen(text));
+    }
+}
+
+static void key_of(const struct influx_series *series, struct str *to)
+{
+    for (size_t i = 0; i < series->n_tags; i++) {
+        const struct influx_tag *tag = &series->tags[i];
+        if (!is_host(tag))
+            add_key(to, tag->key.s, tag->key.n, tag->value.s, tag->value.n);
+    }
+}
+
+static void params_of(const struct influx_series *series, struct str *to)
+{
+    struct json_out out = JSON_OUT(to);
+
+    json_begin_object(&out);
+    for (size_t i = 0; i < series->n_tags; i++) {
+        const struct influx_tag *tag = &series->tags[i];
+        autofree(mem) char *key = xstrndup(tag->key.s, tag->key.n);
+        if (is_host(tag))
+            continue;
+        json_key(&out, key);
+        json_text_n(&out, tag->value.s, tag->value.n);
+    }
+    json_end_object(&out);
+}
+
+void observed_put_trial(struct observed *observed, int64_t number, const char *params)
+{
+    struct observed_trial *known = &observed->trials.at[number - 1];
+    struct trial trial = {
+        .experiment = observed->experiment.id,
+        .number = number,
+        .state = TRIAL_COMPLETED,
+        .value = NAN,
+        .best = NAN,
+        .last_step = known->last_step,
+        .first_nan_step = STEP_NONE,
+        .created_us = known->created_us,
+        .started_us = known->started_us,
+        .ended_us = known->ended_us,
+        .run_us = MAX(0, known->ended_us - known->started_us),
+    };
+    txn_put_trial(engine_txn(observed->observe->engine), &trial, 0, params);
+}
+
+static void on_committed(void *arg)
+{
+    struct commit *commit = arg;
+    struct observed *observed = commit->observed;
+
+    if (observed) {
+        observed->committed = MAX(observed->committed, commit->number);
+        observed->commit = NULL;
+        if (observed->trials.len > (size_t)commit->number)
+            observed_await(observed);
+    }
+    free(commit);
+}
+
+/* One call for all trials of a tick, and one more for those that came meanwhile. */
+void observed_await(struct observed *observed)
+{
+    if (observed->commit)
+        return;
+    struct commit *commit = xcalloc(1, sizeof(*commit));
+    *commit = (struct commit){observed, (int64_t)observed->trials.len};
+    observed->commit = commit;
+    engine_when_committed(observed->observe->engine, on_committed, commit);
+}
+
+static int64_t add_trial(struct observed *observed, const struct influx_series *series,
+                         const char *key, struct now now)
+{
+    autorelease(str) struct str params = STR_INIT;
+    struct observed_trial trial = {.created_us = now.wall_us,
+                                   .started_us = now.wall_us,
+                                   .ended_us = now.wall_us,
+                                   .last_step = STEP_NONE};
+
+    vec_push(&observed->trials, trial);
+    int64_t number = (int64_t)observed->trials.len;
+    map_text_put(&observed->numbers, key, (void *)(uintptr_t)number);
+    params_of(series, &params);
+    observed_put_trial(observed, number, params.s);
+    return number;
+}
+
+bool observed_knows(struct observed *observed, struct influx_series *series, struct now now)
+{
+    if (!series->handle) {
+        autorelease(str) struct str key = STR_INIT;
+        key_of(series, &key);
+        series->handle = (uintptr_t)map_text_find(&observed->numbers, key.s);
+        if (!series->handle)
+            series->handle = (uint64_t)add_trial(observed, series, key.s, now);
+    }
+    if ((int64_t)series->handle <= observed->committed)
+        return true;
+    observed_await(observed);
+    return false;
+}
+
+/* ---- lines ---- */
+
+static uint32_t name_metric(struct observe *observe, const struct influx_series *series,
+                            const struct influx_name *name)
+{
+    autorelease(str) struct str text = STR_INIT;
+
+    str_add_n(&text, series->measurement.s, series->measurement.n);
+    if (name->field.n != 5 || memcmp(name->field.s, "value", 5) != 0) {
+        str_add_char(&text, '.');
+        str_add_n(&text, name->field.s, name->field.n);
+    }
+    return series_db_name(observe->db, text.s, text.len);
+}
+
+/* Store what is gathered. */
+static int put_rows(struct observe *observe, struct err *err)
+{
+    size_t at = 0;
+
+    vec_foreach (row, &observe->rows) {
+        row->names = observe->names.at + at;
+        row->values = observe->values.at + at;
+        at += row->n;
+    }
+    int r = observe->rows.len ? series_db_append(observe->db, &observe->source, observe->rows.at,
+                                                 observe->rows.len, err)
+                              : 0;
+    observe->rows.len = observe->names.len = observe->values.len = 0;
+    observe->unflushed = true;
+    return r;
+}
+
+static void mark(struct observed *observed, int64_t number)
+{
+    struct observed_trial *trial = &observed->trials.at[number - 1];
+
+    if (trial->changed)
+        return;
+    trial->changed = true;
+    vec_push(&observed->changed, number);
+}
+
+/* The numbers of a line behind those that wait; how many. *ret_step: of a field `step`. */
+static size_t gather(struct observe *observe, const struct influx_line *line, int64_t *ret_step)
+{
+    size_t before = observe->names.len;
+
+    vec_reserve(&observe->names, before + line->n_fields);
+    vec_reserve(&observe->values, before + line->n_fields);
+    for (size_t i = 0; i < line->n_fields; i++) {
+        const struct influx_field *field = &line->fields[i];
+        struct influx_name *name = field->name;
+        if (field->kind == INFLUX_STRING) {
+            observe->counts.texts++;
+            continue;
+        }
+        if (name->handle == INFLUX_NO_HANDLE)
+            name->handle = name_metric(observe, line->series, name);
+        if (name->handle == SERIES_NAME_NONE) {
+            observe->counts.nameless++;
+            continue;
+        }
+        if (field->kind == INFLUX_INTEGER && name->field.n == 4 &&
+            memcmp(name->field.s, "step", 4) == 0)
+            *ret_step = field->integer;
+        observe->names.at[observe->names.len++] = name->handle;
+        observe->values.at[observe->values.len++] = field->value;
+    }
+    return observe->names.len - before;
+}
+
+int observed_line(struct observed *observed, const struct influx_line *line, struct err *err)
+{
+    struct observe *observe = observed->observe;
+    int64_t number = (int64_t)line->series->handle;
+    struct series_row row = {.step = STEP_NONE, .time_ns = line->time_ns};
+    int r = 0;
+
+    assert(number > 0 && number <= observed->committed);
+    if (observe->rows.len == ROWS_MAX || observe->source.trial != number ||
+        observe->source.experiment != observed->experiment.id)
+        r = put_rows(observe, err);
+    if (r < 0)
+        return r;
+    observe->source = (struct series_source){observed->experiment.id, number, 0, SERIES_OUTSIDE};
+    row.n = gather(observe, line, &row.step);
+    observe->counts.lines++;
+    observe->counts.values += row.n;
+    if (row.n)
+        vec_push(&observe->rows, row);
+    mark(observed, number);
+    return 0;
+}
+
+int observe_flush(struct observe *observe, struct err *err)
+{
+    int r = put_rows(observe, err);
+
+    if (r == 0 && observe->unflushed)
+        r = series_db_flush(observe->db, err);
+    if (r == 0)
+        observe->unflushed = false;
+    return r;
+}
+
+void observe_counts(const struct observe *observe, struct observe_counts *ret)
+{
+    *ret = observe->counts;
+}
+
+/* ---- databases ---- */
+
+struct influx_keys *observed_keys(struct observed *observed)
+{
+    if (!observed->keys)
+        observed->keys = influx_keys_new(&limits, random_u64());
+    return observed->keys;
+}
+
+const char *observed_db(const struct observed *observed)
+{
+    return observed->db;
+}
+
+int64_t observed_experiment(const struct observed *observed)
+{
+    return observed->experiment.id;
+}
+
+void observed_free(struct observed *observed)
+{
+    if (observed->commit)
+        observed->commit->observed = NULL;
+    if (observed->keys)
+        influx_keys_free(observed->keys);
+    experiment_release(&observed->experiment);
+    map_text_release(&observed->numbers);
+    vec_release(&observed->trials);
+    vec_release(&observed->changed);
+    free(observed->db);
+    free(observed);
+}

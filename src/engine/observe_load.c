@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * observe_load.c — the databases of a home: found again after a restart, made, dropped; summaries.
+ *
+ * An observed experiment is one without a program whose environment names its database. It counts
+ * as finished: what it has is what came. Its trials are read when something is written to it.
+ */
+#include "base/clock.h"
+#include "engine/observe_internal.h"
+#include "spec/parse.h"
+
+#include <errno.h>
+#include <math.h>
+
+#define NAME_MAX_BYTES 200
+#define TURN_TRIALS    500          /* whose summaries are written at once */
+#define NO_PROGRAM     "(imported)" /* where the command would be: `rerun` and the like refuse it */
+
+/* ---- found again ---- */
+
+static struct observed *add(struct observe *observe, const char *db, struct experiment *experiment)
+{
+    struct observed *observed = xcalloc(1, sizeof(*observed));
+
+    *observed = (struct observed){.observe = observe, .db = xstrdup(db), .experiment = *experiment};
+    *experiment = (struct experiment){.id = 0};
+    vec_push(&observe->all, observed);
+    return observed;
+}
+
+static int take_observed(struct observe *observe, int64_t id, struct err *err)
+{
+    autorelease(experiment_row) struct experiment_row row = {.starred = false};
+    autofree(json) json_t *environment = NULL;
+    autofree(mem) char *ref = xasprintf("%lld", (long long)id);
+    int r = store_find_experiment(observe->reader, ref, true, &row, err);
+
+    if (r < 0 || !row.experiment.environment)
+        return r;
+    const char *text = row.experiment.environment;
+    if (json_parse(text, strlen(text), &environment, NULL) < 0)
+        return 0;
+    const char *db = json_get_text(environment, "influx_db", NULL);
+    if (db && !observe_find(observe, db))
+        add(observe, db, &row.experiment)->stored = true;
+    return 0;
+}
+
+static int on_experiment(const struct experiment_row *row, void *arg)
+{
+    struct observe *observe = arg;
+    const char *spec = row->experiment.spec_json;
+
+    if (spec && strstr(spec, NO_PROGRAM))
+        take_observed(observe, row->experiment.id,
+                      NULL); /* one that cannot be read is no database */
+    return 0;
+}
+
+int observe_new(struct engine *engine, struct store *reader, struct series_db *db,
+                struct observe **ret, struct err *err)
+{
+    autofree(observe) struct observe *observe = xcalloc(1, sizeof(*observe));
+
+    observe->engine = engine;
+    observe->reader = reader;
+    observe->db = db;
+    int r = store_experiments(reader, INT64_MAX, on_experiment, observe, err);
+    if (r < 0)
+        return r;
+    *ret = TAKE(observe);
+    return 0;
+}
+
+void observe_free(struct observe *observe)
+{
+    vec_foreach (observed, &observe->all)
+        observed_free(*observed);
+    vec_release(&observe->all);
+    vec_release(&observe->rows);
+    vec_release(&observe->names);
+    vec_release(&observe->values);
+    free(observe);
+}
+
+static int on_trial(const struct trial_row *row, void *arg)
+{
+    struct observed *observed = arg;
+    autofree(json) json_t *params = NULL;
+    autorelease(str) struct str key = STR_INIT;
+    size_t number = (size_t)row->trial.number;
+
+    while (observed->trials.len < number) /* a removed one leaves its number unused */
+        vec_push(&observed->trials, ((struct observed_trial){.last_step = STEP_NONE}));
+    observed->trials.at[number - 1] = (struct observed_trial){
+        .created_us = row->trial.created_us,
+        .started_us = row->trial.started_us,
+        .ended_us = row->trial.ended_us,
+        .last_step = row->trial.last_step,
+    };
+    if (!row->params_json || json_parse(row->params_json, strlen(row->params_json), &params, NULL))
+        return 0;
+    observed_key_json(params, &key);
+    map_text_put(&observed->numbers, key.s, (void *)number);
+    return 0;
+}
+
+static int load(struct observed *observed, struct err *err)
+{
+    struct trial_query query = {.experiment = observed->experiment.id, .order = ORDER_NUMBER};
+    int r = store_trials(observed->observe->reader, &query, on_trial, observed, err);
+
+    observed->committed = (int64_t)observed->trials.len;
+    observed->loaded = r >= 0;
+    return r < 0 ? r : 0;
+}
+
+/* ---- made ---- */
+
+/* A name that commands understand: letters, digits, _ and -. */
+static char *plain_name(const char *db)
+{
+    struct str name = STR_INIT;
+
+    if ((*db >= '0' && *db <= '9') || *db == '-' || str_eq(db, "last"))
+        str_add_char(&name, '_');
+    for (; *db && name.len < 100; db++) {
+        bool plain = (*db >= 'a' && *db <= 'z') || (*db >= 'A' && *db <= 'Z') ||
+                     (*db >= '0' && *db <= '9') || *db == '_' || *db == '-';
+        str_add_char(&name, plain ? *db : '_');
+    }
+    return str_take(&name);
+}
+
+static int make_spec(const char *name, char **ret, struct err *err)
+{
+    autorelease(str) struct str text = STR_INIT, whole = STR_INIT;
+    struct json_out out = JSON_OUT(&text);
+    struct spec spec;
+
+    json_begin_object(&out);
+    json_put_text(&out, "name", name);
+    json_key(&out, "command");
+    json_begin_array(&out);
+    json_text(&out, NO_PROGRAM);
+    json_end_array(&out);
+    json_end_object(&out);
+    spec_init(&spec);
+    int r = spec_parse(text.s, text.len, "outside", "/", NULL, &spec, NULL, err);
+    if (r >= 0)
+        spec_json(&spec, &whole);
+    spec_release(&spec);
+    *ret = r < 0 ? NULL : str_take(&whole);
+    return r;
+}
+
+static char *make_environment(const char *db)
+{
+    struct str text = STR_INIT;
+    struct json_out out = JSON_OUT(&text);
+
+    json_begin_object(&out);
+    json_put_text(&out, "influx_db", db);
+    json_end_object(&out);
+    return str_take(&text);
+}
+
+static int make(struct observe *observe, const char *db, struct now now, struct observed **ret,
+                struct err *err)
+{
+    struct experiment experiment = {
+        .id = engine_next_experiment(observe->engine),
+        .name = plain_name(db),
+        .state = EXPERIMENT_FINISHED,
+        .created_us = now.wall_us,
+        .ended_us = now.wall_us,
+        .best_mean = NAN,
+        .best_deviation = NAN,
+    };
+    int r = make_spec(experiment.name, &experiment.spec_json, err);
+    if (r < 0) {
+        experiment_release(&experiment);
+        return r;
+    }
+    experiment.environment = make_environment(db);
+    engine_take_experiment(observe->engine);
+    txn_put_experiment(engine_txn(observe->engine), &experiment);
+    *ret = add(observe, db, &experiment);
+    (*ret)->loaded = true;
+    return 0;
+}
+
+static struct observed *find(const struct observe *observe, const char *db)
+{
+    vec_foreach (observed, &observe->all)
+        if (str_eq((*observed)->db, db))
+            return *observed;
+    return NULL;
+}
+
+int64_t observe_find(const struct observe *observe, const char *db)
+{
+    struct observed *observed = find(observe, db);
+    return observed ? observed->experiment.id : 0;
+}
+
+int observe_walk(const struct observe *observe, observe_fn *fn, void *arg)
+{
+    vec_foreach (observed, &observe->all) {
+        int r = fn((*observed)->db, (*observed)->experiment.id, arg);
+        if (r)
+            return r;
+    }
+    return 0;
+}
+
+int observe_open(struct observe *observe, const char *db, struct now now, struct observed **ret,
+                 struct err *err)
+{
+    *ret = find(observe, db);
+    if (*ret)
+        return (*ret)->loaded ? 0 : load(*ret, err);
+    if (!*db || strlen(db) > NAME_MAX_BYTES)
+        return err_set(err, EINVAL, "a database's name has 1 to %d bytes", NAME_MAX_BYTES);
+    if (observe->all.len >= OBSERVE_DATABASES)
+        return err_set(err, E2BIG, "there are %d databases: no more are made here",
+                       OBSERVE_DATABASES);
+    return make(observe, db, now, ret, err);
+}
+
+static void forget(struct observe *observe, size_t i)
+{
+    observed_free(observe->all.at[i]);
+    vec_remove(&observe->all, i);
+}
+
+int observe_drop(struct observe *observe, const char *db, struct err *err)
+{
+    int r = observe_flush(observe, err);
+
+    for (size_t i = 0; r == 0 && i < observe->all.len; i++) {
+        struct observed *observed = observe->all.at[i];
+        if (!str_eq(observed->db, db))
+            continue;
+        r = series_db_drop(observe->db, observed->experiment.id, 0, err);
+        if (r < 0)
+            return r;
+        txn_remove_experiment(engine_txn(observe->engine), observed->experiment.id);
+        forget(observe, i);
+        return 0;
+    }
+    return r;
+}
+
+/* ---- summaries ---- */
+
+struct summing {
+    struct observed *observed;
+    int64_t number;
+};
+
+static int on_info(const struct series_info *info, void *arg)
+{
+    struct summing *summing = arg;
+    struct observed *observed = summing->observed;
+    struct observed_trial *trial = &observed->trials.at[summing->number - 1];
+    struct summary summary = {
+        .metric = (char *)series_db_name_text(observed->observe->db, info->name),
+        .count = info->stats.count,
+        .last = info->stats.last,
+        .min = info->stats.min,
+        .max = info->stats.max,
+        .last_step = info->last_step,
+        .first_nan_step = info->stats.nans ? 0 : STEP_NONE,
+    };
+    if (info->first_ns > 0) { /* times before 1970 are data, but none of ours */
+        trial->started_us = MIN(trial->started_us, info->first_ns / 1000);
+        trial->ended_us = MAX(trial->ended_us, info->last_ns / 1000);
+    }
+    trial->last_step = MAX(trial->last_step, info->last_step);
+    txn_put_summary(engine_txn(observed->observe->engine), observed->experiment.id, summing->number,
+                    &summary);
+    return 0;
+}
+
+static void sum_up(struct observed *observed, size_t most)
+{
+    struct observe *observe = observed->observe;
+
+    for (size_t i = 0; i < most && observed->changed.len; i++) {
+        int64_t number = observed->changed.at[--observed->changed.len];
+        struct observed_trial *trial = &observed->trials.at[number - 1];
+        struct summing summing = {observed, number};
+        trial->changed = false;
+        series_db_list(observe->db, observed->experiment.id, number, SERIES_NAME_NONE, on_info,
+                       &summing);
+        observed_put_trial(observed, number, NULL);
+        observed->experiment.ended_us = MAX(observed->experiment.ended_us, trial->ended_us);
+        observed->experiment.created_us = MIN(observed->experiment.created_us, trial->started_us);
+    }
+    txn_put_experiment(engine_txn(observe->engine), &observed->experiment);
+}
+
+/* Was it, or a trial of it, removed by a command? Then what is known of it is wrong. */
+static bool was_removed(struct observed *observed)
+{
+    autorelease(experiment_row) struct experiment_row row = {.starred = false};
+    autofree(mem) char *ref = xasprintf("%lld", (long long)observed->experiment.id);
+    int r = store_find_experiment(observed->observe->reader, ref, false, &row, NULL);
+    bool was = observed->stored;
+
+    observed->stored = r >= 0;
+    return was && r < 0;
+}
+
+bool observe_turn(struct observe *observe, struct now now)
+{
+    bool more = false;
+    (void)now;
+
+    if (observe_flush(observe, NULL) < 0)
+        return true;
+    for (size_t i = 0; i < observe->all.len; i++) {
+        struct observed *observed = observe->all.at[i];
+        if (!observed->changed.len)
+            continue;
+        if (was_removed(observed)) {
+            forget(observe, i--);
+            continue;
+        }
+        sum_up(observed, TURN_TRIALS);
+        more |= observed->changed.len > 0;
+    }
+    return more;
+}

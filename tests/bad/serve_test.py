@@ -1,0 +1,246 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""hone serve as programs that know InfluxDB see it, and as bad ones treat it. Prints TAP."""
+
+import gzip
+import http.client
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+import urllib.error
+import urllib.parse
+import urllib.request
+
+sys.dont_write_bytecode = True
+from harness import Place, main, wait_for
+
+
+class Server:
+    """hone serve on a free port; words as on its command line."""
+
+    def __init__(self, place, *words):
+        self.place = place
+        self.process = place.start("serve", "--port", "0", "--json", *words)
+        wait_for("its address", lambda: place.read("out").endswith("\n") or self.process.poll() is not None)
+        assert self.process.poll() is None, place.read("err")
+        self.says = json.loads(place.read("out"))
+        self.url = "http://" + self.says["address"]
+
+    def ask(self, path, body=None, headers=None, **params):
+        """Status and text."""
+        url = self.url + path + ("?" + urllib.parse.urlencode(params) if params else "")
+        request = urllib.request.Request(url, data=body, headers=headers or {})
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def write(self, lines, **params):
+        return self.ask("/write", lines.encode() if isinstance(lines, str) else lines, **params)
+
+    def query(self, text, db="test"):
+        """The tables of the first statement."""
+        status, answer = self.ask("/query", b"", q=text, db=db, epoch="ns")
+        assert status == 200, answer
+        result = json.loads(answer)["results"][0]
+        assert "error" not in result, result
+        return result.get("series", [])
+
+    def values(self, text, db="test"):
+        tables = self.query(text, db)
+        return tables[0]["values"] if tables else []
+
+    def counts(self):
+        return json.loads(self.ask("/v1/ingest")[1])
+
+    def end(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        assert self.process.wait(60) == (0 if how == signal.SIGTERM else -how), self.place.read("err")
+
+
+def what_is_written_is_found_again(place: Place):
+    server = Server(place)
+    assert server.write("cpu,run=a,host=h busy=1.5,idle=2i 1000\ncpu,run=b busy=3 2000\nloss value=0.25 3000",
+                        db="test") == (204, "")
+    assert server.values("SELECT busy, idle FROM cpu WHERE run = 'a'") == [[1000, 1.5, 2]]
+    assert server.values("SELECT value FROM loss") == [[3000, 0.25]]
+    assert server.values("SHOW TAG VALUES FROM cpu WITH KEY = run") == [["run", "a"], ["run", "b"]]
+    assert ["test"] in server.values("SHOW DATABASES")
+    server.end()
+    again = Server(place)
+    assert again.values("SELECT busy FROM cpu") == [[1000, 1.5], [2000, 3]]
+    assert again.write("cpu,run=a busy=9 4000", db="test")[0] == 204
+    assert again.values("SELECT busy FROM cpu WHERE run='a'") == [[1000, 1.5], [4000, 9]]
+    again.end()
+    trials = place.trials("test")
+    assert len(trials) == 3, trials
+
+
+def a_set_of_tags_is_an_observed_trial(place: Place):
+    server = Server(place)
+    server.write("m,lr=0.1,host=a loss=1,step=1i 1000\nm,lr=0.1,host=b loss=2,step=2i 2000\nm,lr=0.2 loss=3 1500",
+                 db="runs")
+    server.end()
+    trials = {t["number"] if "number" in t else t["trial"]: t for t in place.trials("runs")}
+    assert len(trials) == 2, trials
+    shown = json.dumps(place.show("runs.1"))
+    assert '"lr"' in shown and '"0.1"' in shown and "m.loss" in shown, shown
+
+
+def good_lines_of_a_body_are_kept_and_bad_ones_told(place: Place):
+    server = Server(place)
+    status, text = server.write("good v=1 1\nbad\ngood v=2 2", db="test")
+    assert status == 400 and "partial write: unable to parse 'bad'" in text, text
+    assert server.values("SELECT v FROM good") == [[1, 1], [2, 2]]
+    status, text = server.write("bad", db="test")
+    assert status == 400 and json.loads(text)["error"].startswith("unable to parse 'bad'"), text
+    assert server.write("", db="test")[0] == 204
+    assert server.counts()["bad_lines"] == 2
+    server.end()
+
+
+def nan_infinity_and_a_missing_database_are_accepted(place: Place):
+    server = Server(place)
+    assert server.write("m a=nan,b=-inf,c=1 5")[0] == 204
+    assert server.values("SELECT a, b, c FROM m", db="outside") == [[5, None, None, 1]]
+    server.end()
+
+
+def bodies_may_be_packed_and_have_a_precision(place: Place):
+    server = Server(place)
+    packed = gzip.compress(b"m v=1 7")
+    assert server.ask("/write", packed, {"Content-Encoding": "gzip"}, db="test", precision="s")[0] == 204
+    assert server.ask("/write", b"junk", {"Content-Encoding": "gzip"}, db="test")[0] == 400
+    assert server.ask("/api/v2/write", b"m v=2 8", bucket="test/autogen", precision="ms")[0] == 204
+    assert server.values("SELECT v FROM m") == [[8 * 10**6, 2], [7 * 10**9, 1]]
+    server.end()
+
+
+def what_is_too_large_or_not_for_us_is_refused(place: Place):
+    server = Server(place)
+    assert server.ask("/write", gzip.compress(b"#" * (26 << 20)), {"Content-Encoding": "gzip"})[0] == 413
+    port = int(server.url.rsplit(":", 1)[1])
+    with socket.create_connection(("127.0.0.1", port)) as s:
+        s.sendall(b"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n")
+        assert b" 413 " in s.recv(1000)
+    assert server.ask("/write", b"m v=1", {"Host": "evil.example"})[0] == 403
+    assert server.ask("/write", b"m v=1", {"Origin": "http://evil.example"})[0] == 403
+    assert server.ask("/nothing")[0] == 404
+    assert server.ask("/write")[0] == 405
+    assert server.ask("/query", q="DROP DATABASE test")[0] == 405
+    assert server.ask("/query")[0] == 400
+    status, text = server.ask("/query", q="SELECT", db="test")
+    assert status == 400 and text.startswith('{"error":"error parsing query: found EOF'), text
+    assert server.counts()["lines"] == 0
+    server.end()
+
+
+def it_answers_as_influxdb_does(place: Place):
+    server = Server(place)
+    connection = http.client.HTTPConnection(server.says["address"])
+    for method, path, status in (("GET", "/ping", 204), ("HEAD", "/ping", 204), ("HEAD", "/status", 204),
+                                 ("GET", "/ping?verbose=true", 200), ("GET", "/health", 200)):
+        connection.request(method, path)
+        answer = connection.getresponse()
+        answer.read()
+        assert answer.status == status, (method, path, answer.status)
+        assert answer.headers["X-Influxdb-Version"] and answer.headers["X-Influxdb-Build"] == "OSS"
+        assert answer.headers["Request-Id"] == answer.headers["X-Request-Id"]
+    connection.close()
+    status, text = server.ask("/query", b"", {"Accept": "application/csv"}, q="SHOW DATABASES")
+    assert (status, text) == (200, ""), text
+    form = urllib.parse.urlencode({"q": "SHOW RETENTION POLICIES ON nothing"}).encode()
+    status, text = server.ask("/query", form, {"Content-Type": "application/x-www-form-urlencoded"})
+    assert "database not found: nothing" in text, text
+    server.end()
+
+
+def databases_are_made_and_dropped(place: Place):
+    server = Server(place)
+    server.query("CREATE DATABASE new")
+    assert server.values("SHOW DATABASES") == [["new"]]
+    server.write("m v=1 1", db="new")
+    server.query("DROP DATABASE new")
+    assert server.values("SHOW DATABASES") == []
+    server.write("m v=2 2", db="new")
+    assert server.values("SELECT v FROM m", db="new") == [[2, 2]]
+    server.end()
+
+
+def datagrams_are_lines_too(place: Place):
+    server = Server(place, "--udp", "0")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        for n in range(500):
+            s.sendto(b"m,k=%d v=%d %d" % (n % 3, n, n + 1), ("127.0.0.1", server.says["udp"]))
+    wait_for("datagrams", lambda: server.counts()["udp"]["datagrams"] + server.counts()["udp"]["dropped"] >= 500)
+    wait_for("lines", lambda: server.counts()["lines"] + server.counts()["udp"]["dropped"] >= 500)
+    if server.counts()["udp"]["dropped"] == 0:
+        assert server.values("SELECT count(v) FROM m", db="outside")[0][1] == 500
+    server.end()
+    assert '"datagrams":500' in place.read("out").replace(" ", ""), place.read("out")
+
+
+def what_was_acknowledged_survives_any_death(place: Place):
+    acknowledged, n = [], 0
+    for _ in range(5):
+        server = Server(place)
+        stop = threading.Event()
+
+        def writer(first, url=server.url, stop=stop):
+            k = first
+            while not stop.is_set():
+                body = b"m,w=%d v=%d %d" % (first % 4, k, k + 1)
+                try:
+                    urllib.request.urlopen(urllib.request.Request(url + "/write?db=test", data=body), timeout=60).close()
+                except OSError:
+                    return
+                acknowledged.append(k)
+                k += 4
+
+        threads = [threading.Thread(target=writer, args=(n + i,)) for i in range(4)]
+        before = len(acknowledged)
+        for t in threads:
+            t.start()
+        wait_for("100 answers", lambda: len(acknowledged) >= before + 100)
+        server.end(signal.SIGKILL)
+        stop.set()
+        for t in threads:
+            t.join()
+        n = (max(acknowledged) + 8) // 4 * 4
+    server = Server(place)
+    found = {v for _, v in server.values("SELECT v FROM m")}
+    assert found >= set(acknowledged), sorted(set(acknowledged) - found)[:10]
+    assert len(server.values("SHOW TAG VALUES FROM m WITH KEY = w")) == 4
+    server.end()
+    assert len(place.trials("test")) == 4
+
+
+def a_taken_port_and_a_taken_home_are_told(place: Place):
+    server = Server(place)
+    with open(os.path.join(place.home, "address"), encoding="utf-8") as f:
+        assert f.read().strip() == server.says["address"]
+    _, err = place.hone("serve", code=1)
+    assert f"pid {server.process.pid}" in err, err
+    other = Place()
+    port = server.says["address"].rsplit(":", 1)[1]
+    second = other.start("serve", "--port", port)
+    wait_for("an address", lambda: "http://" in other.read("out") or second.poll() is not None)
+    assert f"port {port} is taken" in other.read("out"), other.read("out") + other.read("err")
+    second.terminate()
+    assert second.wait(60) == 0
+    other.close()
+    _, err = place.hone("serve", "--address", "0.0.0.0", code=1)
+    server.end()
+    assert not os.path.exists(os.path.join(place.home, "address"))
+    _, err = place.hone("serve", "--address", "0.0.0.0", code=1)
+    assert "this machine alone" in err, err
+
+
+main(what_is_written_is_found_again, a_set_of_tags_is_an_observed_trial, good_lines_of_a_body_are_kept_and_bad_ones_told,
+     nan_infinity_and_a_missing_database_are_accepted, bodies_may_be_packed_and_have_a_precision,
+     what_is_too_large_or_not_for_us_is_refused, it_answers_as_influxdb_does, databases_are_made_and_dropped,
+     datagrams_are_lines_too, what_was_acknowledged_survives_any_death, a_taken_port_and_a_taken_home_are_told)
