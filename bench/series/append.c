@@ -5,8 +5,9 @@
  *     append FOLDER [VALUES [WIDTH [SOURCES]]]
  *
  * Appends VALUES numbers (10 million) in rows of WIDTH (20) to SOURCES (10) trials, flushed every
- * 1,000 rows and synced at the end, sealing as it goes; then opens the store and lists every
- * metric. FOLDER must not exist; it is left behind.
+ * 1,000 rows and synced at the end, sealing as it goes; then opens the store, lists every metric,
+ * asks for three of each trial, and reads one trial whole. FOLDER must not exist; it is left
+ * behind.
  */
 #include "base/clock.h"
 #include "base/fs.h"
@@ -36,6 +37,12 @@ static void must(int r, const struct err *err)
 static int count(const struct series_info *info, void *arg)
 {
     *(uint64_t *)arg += info->stats.count;
+    return 0;
+}
+
+static int count_chunk(const struct series_chunk *chunk, void *arg)
+{
+    *(uint64_t *)arg += chunk->n;
     return 0;
 }
 
@@ -115,6 +122,19 @@ static void bench_open(const char *home)
     double listed = seconds(CLOCK_MONOTONIC);
     printf("open: %.1f ms, list of all %llu values: %.1f ms\n", 1e3 * (opened - begin),
            (unsigned long long)n, 1e3 * (listed - opened));
+    double three = seconds(CLOCK_MONOTONIC);
+    for (uint32_t name = 0; name < 3; name++)
+        series_db_list(db, 1, -1, name, count, &n);
+    double asked = seconds(CLOCK_MONOTONIC);
+    struct series_source source = {1, 1, 1, SERIES_METRICS};
+    uint64_t values = 0;
+    for (uint32_t name = 0; series_db_name_text(db, name); name++)
+        series_db_read(db, &source, name, &series_all, count_chunk, &values);
+    double read = seconds(CLOCK_MONOTONIC);
+    printf("three metrics of every trial, statistics: %.1f ms; %llu values of a trial read at %.0f "
+           "million/s\n",
+           1e3 * (asked - three), (unsigned long long)values,
+           (double)values / (read - asked) / 1e6);
     series_db_free(db);
 }
 

@@ -409,7 +409,7 @@ static void put_drops(struct merging *merging)
 static void merge_all(struct merging *merging)
 {
     struct chunk_in *chunk = xcalloc(1, sizeof(*chunk));
-    struct series_source source;
+    struct series_source source = {0};
 
     while (!merging->writer->error && next_source(merging, &source))
         merge_source(merging, &source, chunk);
