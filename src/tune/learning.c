@@ -154,13 +154,12 @@ void learning_tell(struct learning *l, double step, double loss)
     if (step < l->last)
         go_back(l, step);
     double from = isnan(l->last) ? step - 1 : l->last;
-    struct bin *bin = l->bins.len ? vec_last(&l->bins) : NULL;
     struct bin mine = {l->key, from, step - from, loss, 1};
 
     l->last = step;
     l->stale = true;
-    if (bin && bin->key == l->key && bin->n + 1 <= l->grain)
-        join(bin, &mine);
+    if (l->bins.len && vec_last(&l->bins)->key == l->key && vec_last(&l->bins)->n + 1 <= l->grain)
+        join(vec_last(&l->bins), &mine);
     else
         vec_push(&l->bins, mine);
     if (l->bins.len >= BINS)
@@ -280,7 +279,8 @@ static bool go_down(struct fit *fit, double *theta, double variance)
         return false;
     chol_solve_lower(factor, n, n, step, 1, n);
     chol_solve_upper(factor, n, n, step, 1, n);
-    for (double share = 1; share > 0.1; share /= 2) {
+    for (int halves = 0; halves < 4; halves++) {
+        double share = ldexp(1, -halves);
         for (size_t k = 0; k < n; k++)
             moved[k] = theta[k] - fmin(fmax(share * step[k], -STEP_MAX), STEP_MAX);
         leave(fit, moved, r);

@@ -146,7 +146,7 @@ int workload_canonical(const char *json, char **ret, struct err *err)
     autofree(json) json_t *object = NULL;
     autorelease(str) struct str text = STR_INIT;
     struct json_out out = JSON_OUT(&text);
-    const char *names[MEMBERS];
+    const char *names[MEMBERS] = {NULL};
     int r = json_parse(json, strlen(json), &object, err);
 
     if (r < 0)
