@@ -15,13 +15,27 @@
 #include <unistd.h>
 
 /* ---- open and close ---- */
+/* A new folder is to outlive a power cut like the files in it. */
+static int make_folder(struct series_db *db, struct err *err)
+{
+    if (fs_is_dir(db->folder))
+        return 0;
+    int r = fs_make_dirs(db->folder, 0777, err);
+    if (r < 0)
+        return r;
+    autofree(mem) char *above = xasprintf("%s/..", db->folder);
+    autoclose int fd = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || db->io->sync(fd) < 0)
+        return err_errno(err, errno, "cannot make %s", db->folder);
+    return 0;
+}
+
 static int open_folder(struct series_db *db, struct err *err)
 {
-    if (db->mode == SERIES_WRITE) {
-        int r = fs_make_dirs(db->folder, 0777, err);
-        if (r < 0)
-            return r;
-    }
+    int r = db->mode == SERIES_WRITE ? make_folder(db, err) : 0;
+
+    if (r < 0)
+        return r;
     db->dir_fd = open(db->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (db->dir_fd < 0 && (errno != ENOENT || db->mode == SERIES_WRITE))
         return err_errno(err, errno, "cannot open %s", db->folder);

@@ -5,6 +5,7 @@
  */
 #include "series/db_fixture.h"
 
+#include "base/crc32c.h"
 #include "base/rng.h"
 
 #include <dirent.h>
@@ -238,6 +239,40 @@ TEST(a_file_that_is_no_segment_is_left_out_and_named)
     put1(db, source_of(1, 3), 0, 1, "loss", 1);
     series_db_free(db);
     assert_true(fs_exists(path));
+    home_end(home);
+}
+
+TEST(what_cannot_be_opened_is_told_in_a_sentence)
+{
+    char *home = make_home(false);
+    autofree(mem) char *log = file_in(home, "00000001.wal");
+    autofree(mem) char *file = xasprintf("%s/file", home), *below = xasprintf("%s/series", file);
+    autorelease(str) struct str bytes = STR_INIT;
+    struct series_db *db = NULL;
+    struct err err = ERR_INIT;
+
+    /* A log of another version: its first record says so. */
+    assert_int_equal(fs_read(log, 1 << 20, &bytes, NULL), 0);
+    char *version = memmem(bytes.s, bytes.len, WAL_VERSION, strlen(WAL_VERSION));
+    assert_non_null(version);
+    version[strlen(WAL_VERSION) - 1] = '2';
+    uint32_t crc = crc32c(0, bytes.s, 4);
+    crc = crc32c(crc, bytes.s + 8, strlen(WAL_VERSION) + 1);
+    memcpy(bytes.s + 4, &crc, sizeof(crc));
+    write_file(log, &bytes, bytes.len);
+    for (int mode = SERIES_READ; mode <= SERIES_WRITE; mode++) {
+        assert_int_equal(series_db_open(home, (enum series_mode)mode, &db, &err), -EPROTO);
+        assert_non_null(strstr(err_text(&err), "00000001.wal: it was written by another version"));
+        err_release(&err);
+    }
+    /* A file where a folder should be. */
+    write_file(file, &bytes, 1);
+    assert_true(series_db_open(file, SERIES_WRITE, &db, &err) < 0);
+    assert_non_null(err.text);
+    err_release(&err);
+    assert_int_equal(series_db_open(file, SERIES_READ, &db, &err), -ENOTDIR);
+    assert_non_null(strstr(err_text(&err), below));
+    err_release(&err);
     home_end(home);
 }
 

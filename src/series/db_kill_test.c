@@ -11,6 +11,7 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #define SOURCES 3
@@ -49,6 +50,7 @@ static void write_for_ever(const char *home, uint64_t seed, struct tally *tally)
     uint64_t rows[SOURCES];
     struct rng rng;
 
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nobody behind */
     rng_init(&rng, seed, 1);
     if (series_db_open_with(home, SERIES_WRITE, &quick_io, &db, NULL) < 0)
         _exit(2);
