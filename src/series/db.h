@@ -85,7 +85,8 @@ int series_db_drop(struct series_db *db, int64_t experiment, int64_t trial, stru
 int series_db_compact(struct series_db *db, struct err *err);
 
 /* ---- reading. What was appended is seen at once by its own handle, by others after flush and
- * series_db_refresh ---- */
+ * series_db_refresh. What is given to a function is borrowed for the call; the function must not
+ * write to the handle or refresh it ---- */
 int series_db_refresh(struct series_db *db, struct err *err);
 
 /* The metrics of a trial (all attempts), in order of first appearance per source. */
