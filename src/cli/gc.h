@@ -34,6 +34,9 @@ int gc_expire(struct gc *gc, struct err *err);
 /* Objects that no experiment names. */
 int gc_objects(struct gc *gc, struct err *err);
 
+/* Samples: pack them. */
+int gc_series(struct gc *gc, struct err *err);
+
 /* Names in a folder, without those that begin with a dot. */
 struct names {
     VEC(char *) list;
