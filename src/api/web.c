@@ -11,6 +11,7 @@
 #include "api/influx_write.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "net/udp.h"
 
 #include <assert.h>
@@ -21,6 +22,7 @@
 #define QUERY_MAX   ((size_t)1 << 20)
 #define BACKLOG_MAX ((size_t)64 << 20) /* bytes of datagrams that wait for the loop */
 #define TURN_MS     1000
+#define SYNC_MS     100
 #define DRAIN_MS    3000 /* a stop waits no longer for commits */
 
 struct web {
@@ -34,6 +36,7 @@ struct web {
     char *address_file;
     uv_async_t wake;
     uv_timer_t turn; /* of summaries; runs while there is something to write */
+    uv_timer_t sync; /* a while after something was stored */
     int handles;
     uv_mutex_t mutex;       /* guards the two below */
     struct str datagrams;   /* lines, each datagram ended by a newline */
@@ -155,6 +158,18 @@ static void on_turn(uv_timer_t *timer)
         uv_timer_stop(timer);
 }
 
+/* What waits for a commit is stored after it. */
+static void on_sync(uv_timer_t *timer)
+{
+    struct web *web = timer->data;
+    autorelease(err) struct err err = ERR_INIT;
+
+    if (series_db_sync(runtime_series(web->runtime), &err) < 0)
+        log_error("%s", err_text(&err));
+    if (writes_waiting(web->writes))
+        uv_timer_start(timer, on_sync, SYNC_MS, 0);
+}
+
 static void take_datagrams(struct web *web)
 {
     autorelease(str) struct str lines = STR_INIT;
@@ -178,6 +193,8 @@ static void on_wake(uv_async_t *async)
         serve(web, request);
     take_datagrams(web);
     writes_settle(web->writes);
+    if (!uv_is_active((uv_handle_t *)&web->sync))
+        uv_timer_start(&web->sync, on_sync, SYNC_MS, 0);
     if (!uv_is_active((uv_handle_t *)&web->turn))
         uv_timer_start(&web->turn, on_turn, TURN_MS, TURN_MS);
 }
@@ -262,11 +279,12 @@ static int start_udp(struct web *web, const struct web_options *options, struct 
     return options->udp_port < 0 ? 0 : udp_start(&udp, &web->udp, err);
 }
 
-int web_open(uv_loop_t *loop, struct runtime *runtime, struct series_db *db,
-             const struct web_options *options, struct web **ret, struct err *err)
+int web_open(uv_loop_t *loop, struct runtime *runtime, const struct web_options *options,
+             struct web **ret, struct err *err)
 {
     struct web *web = xcalloc(1, sizeof(*web));
     struct engine *engine = runtime_engine(runtime);
+    struct series_db *db = runtime_series(runtime);
 
     web->loop = loop;
     web->runtime = runtime;
@@ -274,8 +292,9 @@ int web_open(uv_loop_t *loop, struct runtime *runtime, struct series_db *db,
     uv_mutex_init(&web->mutex);
     uv_async_init(loop, &web->wake, on_wake);
     uv_timer_init(loop, &web->turn);
-    web->wake.data = web->turn.data = web;
-    web->handles = 2;
+    uv_timer_init(loop, &web->sync);
+    web->wake.data = web->turn.data = web->sync.data = web;
+    web->handles = 3;
     int r = observe_new(engine, runtime_reader(runtime), db, &web->observe, err);
     if (r == 0) {
         web->writes = writes_new(engine, web->observe);
@@ -335,6 +354,7 @@ void web_close(struct web *web)
         unlink(web->address_file);
     uv_close((uv_handle_t *)&web->wake, on_closed);
     uv_close((uv_handle_t *)&web->turn, on_closed);
+    uv_close((uv_handle_t *)&web->sync, on_closed);
     while (web->handles > 0)
         uv_run(web->loop, UV_RUN_NOWAIT);
     if (web->writes)

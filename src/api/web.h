@@ -7,7 +7,6 @@
 #define HONE_WEB_H
 
 #include "engine/runtime.h"
-#include "series/db.h"
 
 struct web;
 
@@ -16,9 +15,9 @@ struct web_options {
     int port;            /* taken: any free one */
     int udp_port;        /* -1: no datagrams; 0: any free one */
 };
-/* `runtime` and `db` are borrowed. HOME/address holds the address while it is open. */
-int web_open(uv_loop_t *loop, struct runtime *runtime, struct series_db *db,
-             const struct web_options *options, struct web **ret, struct err *err);
+/* `runtime` is borrowed. HOME/address holds the address while it is open. */
+int web_open(uv_loop_t *loop, struct runtime *runtime, const struct web_options *options,
+             struct web **ret, struct err *err);
 /* Call it right before the runtime is closed: what waits for a commit gets it first. */
 void web_close(struct web *web);
 const char *web_address(const struct web *web); /* "127.0.0.1:7470" */

@@ -14,17 +14,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PORT    7470
-#define SYNC_MS 100
+#define PORT 7470
 
 struct serving {
     struct cmd_call *call;
     uv_loop_t loop;
     uv_signal_t interrupt, terminate;
-    uv_timer_t sync;
     struct runtime *runtime;
     struct server *server;
-    struct series_db *db;
     struct web *web;
     bool failed;
     int handles;
@@ -50,12 +47,6 @@ static void on_signal(uv_signal_t *handle, int number)
     struct serving *serving = handle->data;
     (void)number;
     uv_stop(&serving->loop);
-}
-
-static void on_sync(uv_timer_t *timer)
-{
-    struct serving *serving = timer->data;
-    series_db_sync(serving->db, NULL);
 }
 
 /* ---- who has it ---- */
@@ -87,8 +78,6 @@ static int be_engine(struct serving *serving, struct err *err)
 
     if (pid)
         r = err_set(err, EAGAIN, "another hone process (pid %d) is at work in %s", pid, home);
-    if (r == 0)
-        r = series_db_open(home, SERIES_WRITE, &serving->db, err);
     return r < 0 ? r : server_new(&serving->loop, serving->runtime, &serving->server, err);
 }
 
@@ -145,12 +134,11 @@ static void say_end(const struct serving *serving)
 
 static void begin(struct serving *serving, struct cmd_call *call)
 {
-    *serving = (struct serving){.call = call, .handles = 3};
+    *serving = (struct serving){.call = call, .handles = 2};
     uv_loop_init(&serving->loop);
     uv_signal_init(&serving->loop, &serving->interrupt);
     uv_signal_init(&serving->loop, &serving->terminate);
-    uv_timer_init(&serving->loop, &serving->sync);
-    serving->interrupt.data = serving->terminate.data = serving->sync.data = serving;
+    serving->interrupt.data = serving->terminate.data = serving;
     uv_signal_start(&serving->interrupt, on_signal, SIGINT);
     uv_signal_start(&serving->terminate, on_signal, SIGTERM);
     signal(SIGPIPE, SIG_IGN);
@@ -171,11 +159,8 @@ static void end(struct serving *serving)
         web_close(TAKE(serving->web));
     if (serving->runtime)
         runtime_close(TAKE(serving->runtime));
-    if (serving->db)
-        series_db_free(TAKE(serving->db));
     uv_close((uv_handle_t *)&serving->interrupt, on_closed);
     uv_close((uv_handle_t *)&serving->terminate, on_closed);
-    uv_close((uv_handle_t *)&serving->sync, on_closed);
     while (serving->handles > 0)
         uv_run(&serving->loop, UV_RUN_NOWAIT);
     uv_loop_close(&serving->loop);
@@ -194,10 +179,9 @@ static int run(struct cmd_call *call)
     begin(&serving, call);
     int r = be_engine(&serving, &err);
     if (r >= 0)
-        r = web_open(&serving.loop, serving.runtime, serving.db, &options, &serving.web, &err);
+        r = web_open(&serving.loop, serving.runtime, &options, &serving.web, &err);
     if (r >= 0) {
         say_address(&serving, (int)port);
-        uv_timer_start(&serving.sync, on_sync, SYNC_MS, SYNC_MS);
         uv_run(&serving.loop, UV_RUN_DEFAULT);
         say_end(&serving);
     }
