@@ -2,7 +2,7 @@
 _hone()
 {
     local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} options= kind=
-    local commands="init check run tune attach stop resume ls show logs best plot importance replay compare diff rerun export import knowledge tag note star rm gc doctor help version"
+    local commands="init check run tune attach stop resume ls show logs best plot importance replay compare diff rerun export import serve knowledge tag note star rm gc doctor help version"
     if [ "$COMP_CWORD" -eq 1 ]; then
         COMPREPLY=($(compgen -W "$commands" -- "$word"))
         return
@@ -25,15 +25,16 @@ _hone()
     compare) kind=names options=" --home --json --help" ;;
     diff) kind=names options=" --home --json --help --all --patch" ;;
     rerun) kind=names options=" --home --json --help" ;;
-    export) kind=names options=" --home --json --help --csv --jsonl --metrics --iterations --summary --where --output" ;;
+    export) kind=names options=" --home --json --help --csv --jsonl --metrics --iterations --summary --where --follow --influx --db --org --bucket --user --tags --output" ;;
     import) kind=files options=" --home --json --help --name --study --objective --ignore" ;;
+    serve) kind=none options=" --home --json --help --port --address --udp" ;;
     knowledge) kind=files options=" --home --json --help --all" ;;
     tag) kind=names options=" --home --json --help --remove" ;;
     note) kind=names options=" --home --json --help --clear" ;;
     star) kind=names options=" --home --json --help --off" ;;
     rm) kind=names options=" --home --json --help --yes" ;;
     gc) kind=none options=" --home --json --help --dry-run" ;;
-    doctor) kind=none options=" --home --json --help" ;;
+    doctor) kind=none options=" --home --json --help --store" ;;
     help) kind=commands options=" --home --json --help --man --completion --markdown --spec" ;;
     version) kind=none options=" --home --json --help" ;;
     esac

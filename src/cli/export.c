@@ -3,7 +3,8 @@
  * export.c — hone export: the trials of an experiment, or all of their metrics, as CSV (RFC 4180,
  * but lines end in \n as every Unix tool expects) or JSON lines. Rows are written as they are
  * read; numbers are exact. The header lines are fixed: scripts rely on them. Steps with the
- * configuration in which they ran are in export_iterations.c, sums in export_summary.c.
+ * configuration in which they ran are in export_iterations.c, sums in export_summary.c, following
+ * in export_follow.c, InfluxDB in export_influx.c.
  */
 #include "base/clock.h"
 #include "cli/cmd.h"
@@ -22,6 +23,13 @@ static const struct cmd_option options[] = {
     {"iterations", 0, NULL, "every reported step with the configuration of the machine"},
     {"summary", 0, NULL, "a row for each trial: time, speed, changes of the machine, energy"},
     {"where", 'w', "EXPR", "only trials for which this holds; with the trials and --metrics"},
+    {"follow", 'f', NULL, "with --metrics or --influx: go on until the experiment ends"},
+    {"influx", 0, "URL", "send every sample to the InfluxDB there; goes on where it was left"},
+    {"db", 0, "NAME", "its database (InfluxDB 1.x)"},
+    {"org", 0, "NAME", "its organisation (2.x)"},
+    {"bucket", 0, "NAME", "its bucket (2.x)"},
+    {"user", 0, "NAME:PASSWORD", "for --influx, if they are not in the URL"},
+    {"tags", 0, NULL, "with --influx: the parameters of a trial as tags"},
     {"output", 'o', "FILE", "write there instead of standard output"},
     {NULL, 0, NULL, NULL},
 };
@@ -165,6 +173,12 @@ static void json_point(FILE *to, const char *trial, const char *metric,
     fprintf(to, "%s\n", text.s);
 }
 
+void export_point(const struct export *export, const char *trial, const char *metric,
+                  const struct series_point *point)
+{
+    (export->jsonl ? json_point : csv_point)(export->to, trial, metric, point);
+}
+
 static int metrics_of(const struct export *export, const struct trial *trial)
 {
     struct series_set set = {{0}};
@@ -175,7 +189,7 @@ static int metrics_of(const struct export *export, const struct trial *trial)
 
     vec_foreach (series, &set.series)
         vec_foreach (point, &series->points)
-            (export->jsonl ? json_point : csv_point)(export->to, id, series->metric, point);
+            export_point(export, id, series->metric, point);
     series_set_release(&set);
     return r;
 }
@@ -245,6 +259,32 @@ static const struct {
     {"summary", export_summary},
 };
 
+/* With --follow or --influx. The exit code. */
+static int go_with(const struct cmd_call *call, const struct export *export, export_fn *write)
+{
+    static const char *const influx[] = {"db", "org", "bucket", "user", "tags"};
+
+    if (cmd_value(call, "influx"))
+        return export_influx(call, export);
+    for (size_t i = 0; i < ARRAY_LEN(influx); i++)
+        if (cmd_flag(call, influx[i]))
+            return cmd_usage(call, "--%s goes with --influx only", influx[i]);
+    if (write != export_metrics || cmd_value(call, "where") || cmd_value(call, "output"))
+        return cmd_usage(call, "--follow goes with --metrics or --influx, to standard output, "
+                               "without --where");
+    return export_follow(export) < 0 ? cmd_fail(call, CMD_FAILED, export->err) : CMD_OK;
+}
+
+static bool is_sent(const struct cmd_call *call)
+{
+    static const char *const sent[] = {"follow", "influx", "db", "org", "bucket", "user", "tags"};
+
+    for (size_t i = 0; i < ARRAY_LEN(sent); i++)
+        if (cmd_flag(call, sent[i]))
+            return true;
+    return false;
+}
+
 /* The one that was asked for, the trials if none was; NULL: several were. */
 static export_fn *chosen(const struct cmd_call *call)
 {
@@ -307,6 +347,8 @@ static int export_target(const struct cmd_call *call, struct filtered *filtered,
 {
     struct export *export = &filtered->base;
     const char *path = cmd_value(call, "output");
+    if (is_sent(call))
+        return go_with(call, export, write);
     int code = make_where(call, export, write, &filtered->where);
 
     if (code != CMD_OK)
@@ -347,20 +389,31 @@ static int run(struct cmd_call *call)
 const struct cmd cmd_export = {
     .name = "export",
     .args = "EXPERIMENT",
-    .help = "its trials, metrics or steps as CSV or JSON lines",
-    .details = "Columns of --csv: trial,state,value,attempts,seconds, then one for each parameter. "
-               "With --metrics: trial,metric,step,time,value; the time is empty where it is not "
-               "known. --jsonl writes the objects of 'hone ls --json', a line each.\n\n"
-               "--iterations: trial,attempt,step,time,elapsed_s, one column for each metric, "
-               "generation, one for each system parameter (its value when the step ran), one for "
-               "each parameter. Samples of one step that the program told together are one row; a "
-               "step that was run twice, since its trial started again, has two.\n\n"
-               "--summary: trial,state,reason,value,runtime_s,steps (the last),seconds_per_step "
-               "(also in the first and in the last configuration),target,changes (of the machine), "
-               "change_cost_s (all of them),live_change_s and restart_change_s (one, on average),"
-               "energy_j,energy (measured or estimated), then best_NAME and final_NAME for each "
-               "system parameter, then the parameters. The best configuration is the quickest that "
-               "made five steps or more.",
+    .help = "its trials, metrics or steps as CSV, JSON lines or to InfluxDB",
+    .details =
+        "Columns of --csv: trial,state,value,attempts,seconds, then one for each parameter. "
+        "With --metrics: trial,metric,step,time,value; the time is empty where it is not "
+        "known. --jsonl writes the objects of 'hone ls --json', a line each.\n\n"
+        "--iterations: trial,attempt,step,time,elapsed_s, one column for each metric, "
+        "generation, one for each system parameter (its value when the step ran), one for "
+        "each parameter. Samples of one step that the program told together are one row; a "
+        "step that was run twice, since its trial started again, has two.\n\n"
+        "--summary: trial,state,reason,value,runtime_s,steps (the last),seconds_per_step "
+        "(also in the first and in the last configuration),target,changes (of the machine), "
+        "change_cost_s (all of them),live_change_s and restart_change_s (one, on average),"
+        "energy_j,energy (measured or estimated), then best_NAME and final_NAME for each "
+        "system parameter, then the parameters. The best configuration is the quickest that "
+        "made five steps or more.\n\n"
+        "--metrics --follow writes what comes, in the order of the store, until nobody works "
+        "at the experiment any more; steps that a trial runs again are written again.\n\n"
+        "--influx sends lines of measurement (what stands before the first slash of a "
+        "metric's name, else hone), tags experiment, trial, attempt, source, and with --tags "
+        "the parameters; fields are the metrics and step. HONE_INFLUX_TOKEN is sent if set. "
+        "How far it came is in HOME/export: started again it goes on there, and nothing is "
+        "lost or doubled. With --follow a server that is away is waited for; else it is an "
+        "error. NaN and infinite values, which InfluxDB does not take, are left out and "
+        "counted. Points of a trial's measurement that were told in the same nanosecond, or "
+        "without a time, are set a nanosecond apart.",
     .min_args = 1,
     .max_args = 1,
     .options = options,

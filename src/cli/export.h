@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export.h — what export.c, export_iterations.c and export_summary.c share: an export under way,
- * and fields of CSV.
+ * export.h — what export.c and export_….c share: an export under way, and fields of CSV.
  */
 #ifndef HONE_EXPORT_H
 #define HONE_EXPORT_H
@@ -38,6 +37,17 @@ void csv_params(const struct export *export, const struct trial *trial);
 /* A row for each step that a trial told of; a row for each trial. 0, or an error. */
 int export_iterations(const struct export *export);
 int export_summary(const struct export *export);
+/* A sample as a line of CSV or JSON. */
+struct series_point;
+void export_point(const struct export *export, const char *trial, const char *metric,
+                  const struct series_point *point);
+/* The samples as they come, until the experiment ends. */
+int export_follow(const struct export *export);
+/* Does somebody work at the experiment? Read from the database anew. */
+bool export_goes_on(const struct export *export);
+/* The samples to an InfluxDB (--influx). The exit code. */
+struct cmd_call;
+int export_influx(const struct cmd_call *call, const struct export *export);
 /* Seconds per step of a trial: of all of it, and in its last configuration. NaN: nobody knows. */
 struct trial_pace {
     double all, last;

@@ -24,11 +24,14 @@ struct library {
 
 #define SYMBOL_CRYPTO(result, name, arguments)  {#name, offsetof(struct libcrypto, name)},
 #define SYMBOL_ARCHIVE(result, name, arguments) {#name, offsetof(struct libarchive, name)},
+#define SYMBOL_CURL(result, name, arguments)    {#name, offsetof(struct libcurl, name)},
 static const struct symbol crypto_symbols[] = {LIBCRYPTO(SYMBOL_CRYPTO)};
 static const struct symbol archive_symbols[] = {LIBARCHIVE(SYMBOL_ARCHIVE)};
+static const struct symbol curl_symbols[] = {LIBCURL(SYMBOL_CURL)};
 
 static struct libcrypto crypto_table;
 static struct libarchive archive_table;
+static struct libcurl curl_table;
 static struct library crypto = {
     .file = "libcrypto.so.3",
     .package = "libssl3",
@@ -44,6 +47,14 @@ static struct library archive = {
     .symbols = archive_symbols,
     .n_symbols = ARRAY_LEN(archive_symbols),
     .table = &archive_table,
+};
+static struct library curl = {
+    .file = "libcurl.so.4",
+    .package = "libcurl4",
+    .what = "requests to other servers",
+    .symbols = curl_symbols,
+    .n_symbols = ARRAY_LEN(curl_symbols),
+    .table = &curl_table,
 };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -89,6 +100,12 @@ int libcrypto_load(const struct libcrypto **ret, struct err *err)
 {
     *ret = &crypto_table;
     return load(&crypto, err);
+}
+
+int libcurl_load(const struct libcurl **ret, struct err *err)
+{
+    *ret = &curl_table;
+    return load(&curl, err);
 }
 
 int libarchive_load(const struct libarchive **ret, struct err *err)

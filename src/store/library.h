@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * library.h — libcrypto and libarchive, opened on first use, so that `hone ls` need not load them.
+ * library.h — libcrypto, libarchive and libcurl, opened on first use, so that `hone ls` need not
+ * load them.
  * The functions have their own names, behind a pointer: crypto->EVP_sha256().
  */
 #ifndef HONE_STORE_LIBRARY_H
@@ -18,6 +19,28 @@ typedef ssize_t archive_write_fn(struct archive *, void *, const void *, size_t)
 #define ARCHIVE_OK   0
 #define ARCHIVE_EOF  1
 #define ARCHIVE_WARN (-20)
+
+/* Numbers of curl/curl.h: they never change. */
+struct curl_slist;
+#define CURLOPT_WRITEDATA          10001
+#define CURLOPT_URL                10002
+#define CURLOPT_USERPWD            10005
+#define CURLOPT_ERRORBUFFER        10010
+#define CURLOPT_POSTFIELDS         10015
+#define CURLOPT_USERAGENT          10018
+#define CURLOPT_HTTPHEADER         10023
+#define CURLOPT_WRITEFUNCTION      20011
+#define CURLOPT_POSTFIELDSIZE      60
+#define CURLOPT_NOSIGNAL           99
+#define CURLOPT_TIMEOUT_MS         155
+#define CURLOPT_CONNECTTIMEOUT_MS  156
+#define CURLOPT_PROTOCOLS          181
+#define CURLPROTO_HTTP             1L
+#define CURLPROTO_HTTPS            2L
+#define CURLINFO_RESPONSE_CODE     0x200002
+#define CURL_ERROR_SIZE            256
+#define CURLE_UNSUPPORTED_PROTOCOL 1
+#define CURLE_URL_MALFORMAT        3
 
 /* X(result, name, arguments) */
 #define LIBCRYPTO(X)                                                                               \
@@ -62,6 +85,16 @@ typedef ssize_t archive_write_fn(struct archive *, void *, const void *, size_t)
     X(mode_t, archive_entry_perm, (struct archive_entry *))                                        \
     X(int64_t, archive_entry_size, (struct archive_entry *))
 
+#define LIBCURL(X)                                                                                 \
+    X(void *, curl_easy_init, (void))                                                              \
+    X(void, curl_easy_cleanup, (void *))                                                           \
+    X(int, curl_easy_setopt, (void *, int, ...))                                                   \
+    X(int, curl_easy_perform, (void *))                                                            \
+    X(int, curl_easy_getinfo, (void *, int, ...))                                                  \
+    X(const char *, curl_easy_strerror, (int))                                                     \
+    X(struct curl_slist *, curl_slist_append, (struct curl_slist *, const char *))                 \
+    X(void, curl_slist_free_all, (struct curl_slist *))
+
 #define MEMBER(result, name, arguments) result(*name) arguments;
 struct libcrypto {
     LIBCRYPTO(MEMBER)
@@ -69,12 +102,16 @@ struct libcrypto {
 struct libarchive {
     LIBARCHIVE(MEMBER)
 };
+struct libcurl {
+    LIBCURL(MEMBER)
+};
 #undef MEMBER
 
 /* From any thread. 0, or -ENOTSUP with a sentence that names the package to install. libcrypto
- * stays open until the program ends. libarchive goes with its last user: with what it brings along
- * (XML, Unicode, compressors) it is a fifth of an idle engine's memory. */
+ * and libcurl stay open until the program ends. libarchive goes with its last user: with what it
+ * brings along (XML, Unicode, compressors) it is a fifth of an idle engine's memory. */
 int libcrypto_load(const struct libcrypto **ret, struct err *err);
+int libcurl_load(const struct libcurl **ret, struct err *err);
 int libarchive_load(const struct libarchive **ret, struct err *err);
 /* Sets *lib to NULL; does nothing if it is. */
 void libarchive_unload(const struct libarchive **lib);
