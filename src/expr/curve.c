@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * curve.c — the value of a function over one metric of a row: from its stats if these tell, else
- * by one pass over its points. Where no points may be read (expr_decide) the stats still bound it:
- * a minimum over some points is not below that of all, and a condition that no value between min
- * and max can fulfil holds nowhere.
+ * by one pass over its points, or over its blocks as far as these tell enough. Where no points may
+ * be read (expr_decide) the stats still bound it: a minimum over some points is not below that of
+ * all, and a condition that no value between min and max can fulfil holds nowhere.
  */
 #include "expr/internal.h"
 
@@ -143,6 +143,52 @@ static bool on_points(const struct expr_point *points, size_t n, void *arg)
     return !(enough && curve->n);
 }
 
+/* ---- in blocks: those outside of the condition are passed over, those within are taken from their
+ * stats, the others are read. Where the order does not matter, those that are cut come last: often
+ * nothing in them can change what the whole ones told. ---- */
+
+static enum expr_verdict on_block(const struct expr_block *block, void *arg)
+{
+    struct curve *curve = arg;
+    const struct function *function = curve->call->function;
+    enum cover cover = filter_cover(&curve->filter, block);
+    bool whole = cover == COVER_ALL;
+
+    if (cover == COVER_NONE || (curve->shift == SHIFT_WHOLE && !whole) ||
+        (curve->shift == SHIFT_CUT && whole))
+        return EXPR_TAKEN;
+    if (curve->call->window.kind != WINDOW_ALL || !function->add_block ||
+        !function->add_block(curve, block, whole))
+        return EXPR_POINTS;
+    if (whole)
+        curve->count += block->stats.count;
+    return function->form & FORM_ENOUGH && curve->n ? EXPR_ENOUGH : EXPR_TAKEN;
+}
+
+static int walk_blocks(struct run *run, const struct call *call, struct curve *curve)
+{
+    const struct expr_source *source = run->source;
+    bool anyhow = call->window.kind == WINDOW_ALL && call->function->form & FORM_ANYHOW;
+
+    curve->shift = anyhow ? SHIFT_WHOLE : SHIFT_ONLY;
+    int r = source->blocks(call->column, on_block, on_points, curve, source->arg, run->err);
+    curve->shift = SHIFT_CUT;
+    if (r == 0 && anyhow)
+        r = source->blocks(call->column, on_block, on_points, curve, source->arg, run->err);
+    return r;
+}
+
+static int walk(struct run *run, const struct call *call, struct curve *curve)
+{
+    const struct expr_source *source = run->source;
+    int r = source->blocks ? walk_blocks(run, call, curve) : -EAGAIN;
+
+    if (r != -EAGAIN || !source->points)
+        return r == -EAGAIN ? 0 : r;
+    return source->points(call->column, &curve->filter.range, on_points, curve, source->arg,
+                          run->err);
+}
+
 static struct expr_value finish(struct curve *curve)
 {
     const struct function *function = curve->call->function;
@@ -173,9 +219,8 @@ static struct expr_value read_curve(struct run *run, const struct call *call)
     }
     int r = run->error;
     filter_init(&curve.filter, run, call->condition);
-    if (r == 0 && run->source->points)
-        r = run->source->points(call->column, &curve.filter.range, on_points, &curve,
-                                run->source->arg, run->err);
+    if (r == 0)
+        r = walk(run, call, &curve);
     if (r < 0)
         run->error = r;
     else

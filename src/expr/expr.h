@@ -130,6 +130,18 @@ struct expr_range {
     int64_t min_step, max_step;    /* INT64_MIN (EXPR_NO_STEP), INT64_MAX: all */
     double min_time_s, max_time_s; /* -INFINITY, INFINITY: all */
 };
+/* A piece of a curve of which only this is known, all of `stats` but FIRST_NAN and perhaps STEPS
+ * set. Of times: the smallest and largest, NaN: none has one. */
+struct expr_block {
+    struct expr_stats stats; /* EXPR_HAS_STEPS: every point has a step */
+    double first_s, last_s;
+};
+enum expr_verdict {
+    EXPR_TAKEN,  /* go on with the next block */
+    EXPR_POINTS, /* tell its points first */
+    EXPR_ENOUGH  /* no more */
+};
+typedef enum expr_verdict expr_block_fn(const struct expr_block *block, void *arg);
 /* A row. Texts and lists live until the evaluation is over, and longer if its value is used. */
 struct expr_source {
     void *arg;
@@ -140,6 +152,11 @@ struct expr_source {
      * metrics have none. */
     int (*points)(size_t column, const struct expr_range *range, expr_points_fn *fn, void *fn_arg,
                   void *arg, struct err *err);
+    /* The same in blocks, so that most of them need not be read: `block` is asked about each in its
+     * order, then `fn` gets the points of those that it wants. -EAGAIN before the first of them:
+     * not known in blocks, ask for points. NULL: never. */
+    int (*blocks)(size_t column, expr_block_fn *block, expr_points_fn *fn, void *fn_arg, void *arg,
+                  struct err *err);
 };
 /* The value; or an error of source->points. Texts in it are the source's or the expression's. */
 int expr_eval(const struct expr *expr, const struct expr_source *source, struct expr_value *ret,

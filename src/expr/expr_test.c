@@ -125,17 +125,14 @@ static int points(size_t column, const struct expr_range *range, expr_points_fn 
     return 0;
 }
 
-static bool stats(size_t column, struct expr_stats *ret, void *arg UNUSED)
+static void measure(const struct expr_point *all, size_t n, struct expr_stats *ret)
 {
-    struct expr_point all[10];
-    size_t n = curve(column, all);
-
     *ret = (struct expr_stats){.has = ~0u,
                                .count = n,
                                .min = NAN,
                                .max = NAN,
-                               .first_step = 0,
-                               .last_step = (int64_t)n - 1,
+                               .first_step = n ? all[0].step : 0,
+                               .last_step = n ? all[n - 1].step : -1,
                                .first_nan = EXPR_NO_STEP};
     for (size_t i = 0; i < n; i++) {
         double x = all[i].value;
@@ -152,11 +149,42 @@ static bool stats(size_t column, struct expr_stats *ret, void *arg UNUSED)
         ret->sum += x;
         ret->squares += x * x;
     }
+}
+
+static bool stats(size_t column, struct expr_stats *ret, void *arg UNUSED)
+{
+    struct expr_point all[10];
+    size_t n = curve(column, all);
+
+    measure(all, n, ret);
     return n > 0;
+}
+
+/* Two points each. */
+static size_t blocks_read;
+static int blocks(size_t column, expr_block_fn *fn, expr_points_fn *points_fn, void *fn_arg,
+                  void *arg UNUSED, struct err *err UNUSED)
+{
+    struct expr_point all[10];
+    size_t n = curve(column, all);
+
+    if (column == C_ODD)
+        return -EAGAIN;
+    for (size_t i = 0, k; i < n; i += k) {
+        k = MIN(2, n - i);
+        struct expr_block block = {.first_s = all[i].time_s, .last_s = all[i + k - 1].time_s};
+        measure(all + i, k, &block.stats);
+        enum expr_verdict verdict = fn(&block, fn_arg);
+        blocks_read += verdict == EXPR_POINTS;
+        if (verdict == EXPR_ENOUGH || (verdict == EXPR_POINTS && !points_fn(all + i, k, fn_arg)))
+            break;
+    }
+    return 0;
 }
 
 static const struct expr_source by_points = {.field = field, .points = points};
 static const struct expr_source by_stats = {.field = field, .points = points, .stats = stats};
+static const struct expr_source by_blocks = {.field = field, .points = points, .blocks = blocks};
 
 /* ---- values ---- */
 
@@ -390,6 +418,12 @@ TEST(stats_lead_to_the_same_values_as_points)
         check_value(values[i][0], &by_stats, values[i][1]);
 }
 
+TEST(blocks_lead_to_the_same_values_as_points)
+{
+    for (size_t i = 0; i < ARRAY_LEN(values); i++)
+        check_value(values[i][0], &by_blocks, values[i][1]);
+}
+
 /* ---- what is wrong ---- */
 
 static const char *const errors[][2] = {
@@ -592,6 +626,37 @@ TEST(points_are_read_once_for_each_function_at_most)
     points_read = 0;
     assert_int_equal(expr_test(expr, &by_stats, &err), 0);
     assert_int_equal(points_read, 2);
+}
+
+TEST(only_blocks_that_a_condition_cuts_are_read)
+{
+    static const struct {
+        const char *text, *value;
+        size_t read;
+    } rows[] = {
+        {"min(loss, step > 3)", "1", 0},
+        {"min(loss, step > 4)", "1", 0}, /* the one that is cut holds nothing smaller */
+        {"min(loss, step < 5)", "6", 1},
+        {"max(loss, step > 4)", "5", 1},
+        {"count(loss, step > 4)", "5", 1},
+        {"count(loss, step >= 20)", "0", 0},
+        {"mean(loss, step > 5)", "2.5", 0},
+        {"last(loss, step < 6)", "5", 0},
+        {"step_to(metric.acc >= 0.5)", "5", 1},
+        {"time_to(metric.acc >= 0.5)", "5.5", 1},
+        {"any(metric.acc >= 0.5)", "true", 1},
+        {"any(metric.acc >= 0.4)", "true", 0},
+        {"any(metric.acc >= 2)", "false", 0},
+        {"argmax(loss)", "0", 1},
+        {"nans(grad_norm, step > 1)", "0", 0},
+        {"count(grad_norm > 1)", "2", 2},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        blocks_read = points_read = 0;
+        check_value(rows[i].text, &by_blocks, rows[i].value);
+        assert_int_equal(blocks_read, 2 * rows[i].read); /* it was evaluated twice */
+        assert_int_equal(points_read, 0);
+    }
 }
 
 static int broken_points(size_t column UNUSED, const struct expr_range *range UNUSED,

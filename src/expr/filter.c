@@ -148,3 +148,54 @@ bool filter_passes(const struct filter *filter, struct run *run, const struct ex
 {
     return is_within(filter, point) && (!filter->condition || holds(filter, run, point));
 }
+
+/* ---- blocks ---- */
+
+/* Of numbers between first and last, all there are, within low and high. */
+static enum cover cover_of(double first, double last, double low, double high)
+{
+    if (!(first <= high && last >= low))
+        return COVER_NONE;
+    return first >= low && last <= high ? COVER_ALL : COVER_SOME;
+}
+
+/* Steps are compared as they are: as doubles large ones would meet. */
+static enum cover cover_steps(const struct expr_range *range, const struct expr_stats *stats)
+{
+    if (!(stats->has & EXPR_HAS_STEPS))
+        return COVER_SOME;
+    if (stats->first_step > range->max_step || stats->last_step < range->min_step)
+        return COVER_NONE;
+    return stats->first_step >= range->min_step && stats->last_step <= range->max_step ? COVER_ALL
+                                                                                       : COVER_SOME;
+}
+
+/* A point without a time does not pass, and there may be some. */
+static enum cover cover_times(const struct expr_range *range, const struct expr_block *block)
+{
+    return MIN(COVER_SOME,
+               cover_of(block->first_s, block->last_s, range->min_time_s, range->max_time_s));
+}
+
+/* NaN passes no bound, an infinite value perhaps. */
+static enum cover cover_values(const struct filter *filter, const struct expr_stats *stats)
+{
+    enum cover finite = cover_of(stats->min, stats->max, filter->min_value, filter->max_value);
+
+    if (stats->infs)
+        return isnan(filter->min_value) ? COVER_NONE : COVER_SOME;
+    return stats->nans ? MIN(COVER_SOME, finite) : finite;
+}
+
+enum cover filter_cover(const struct filter *filter, const struct expr_block *block)
+{
+    enum cover cover = filter->condition ? COVER_SOME : COVER_ALL;
+
+    if (filter->parts & BOUNDS_STEP)
+        cover = MIN(cover, cover_steps(&filter->range, &block->stats));
+    if (filter->parts & BOUNDS_TIME)
+        cover = MIN(cover, cover_times(&filter->range, block));
+    if (filter->parts & BOUNDS_VALUE)
+        cover = MIN(cover, cover_values(filter, &block->stats));
+    return cover;
+}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * functions.c — the functions, a row each. `add` sees each point that counts, `finish` makes the
- * value of them; `from_stats` makes the same value from what is known without reading points.
+ * value of them; `from_stats` makes the same value from what is known without reading points, and
+ * `add_block` adds many points at once.
  *
  * min, max, mean, median, quantile, sum, std, slope, argmin, argmax are of finite values; count,
  * first, last, at see all of them. Without a point that counts a value is null.
@@ -56,6 +57,39 @@ static void add_max(struct curve *curve, const struct expr_point *point)
     }
 }
 
+/* Where the smallest stands the points must tell; but most blocks hold none that is smaller. */
+static bool pass_min(struct curve *curve, const struct expr_block *block, bool whole UNUSED)
+{
+    return isnan(block->stats.min) || (curve->n && block->stats.min >= curve->a);
+}
+
+static bool pass_max(struct curve *curve, const struct expr_block *block, bool whole UNUSED)
+{
+    return isnan(block->stats.max) || (curve->n && block->stats.max <= curve->a);
+}
+
+static bool block_min(struct curve *curve, const struct expr_block *block, bool whole)
+{
+    if (pass_min(curve, block, whole))
+        return true;
+    if (whole) {
+        curve->n++;
+        curve->a = block->stats.min;
+    }
+    return whole;
+}
+
+static bool block_max(struct curve *curve, const struct expr_block *block, bool whole)
+{
+    if (pass_max(curve, block, whole))
+        return true;
+    if (whole) {
+        curve->n++;
+        curve->a = block->stats.max;
+    }
+    return whole;
+}
+
 static struct expr_value finish_a(struct curve *curve)
 {
     return kept(curve, curve->a);
@@ -84,6 +118,15 @@ static void add_sum(struct curve *curve, const struct expr_point *point)
         return;
     curve->n++;
     curve->a += point->value;
+}
+
+static bool block_sum(struct curve *curve, const struct expr_block *block, bool whole)
+{
+    if (whole) {
+        curve->n += finite_count(&block->stats);
+        curve->a += block->stats.sum;
+    }
+    return whole;
 }
 
 static struct expr_value finish_mean(struct curve *curve)
@@ -209,6 +252,15 @@ static void add_last(struct curve *curve, const struct expr_point *point)
     curve->a = point->value;
 }
 
+static bool block_last(struct curve *curve, const struct expr_block *block, bool whole)
+{
+    if (whole) {
+        curve->n += block->stats.count;
+        curve->a = block->stats.last;
+    }
+    return whole;
+}
+
 /* The newest at or before that step. */
 static void add_at(struct curve *curve, const struct expr_point *point)
 {
@@ -248,6 +300,24 @@ static void add_nan(struct curve *curve, const struct expr_point *point)
 {
     if (isnan(point->value) && !curve->n++)
         curve->step = point->step;
+}
+
+static bool block_count(struct curve *curve, const struct expr_block *block, bool whole)
+{
+    curve->n += whole ? block->stats.count : 0;
+    return whole;
+}
+
+static bool block_nans(struct curve *curve, const struct expr_block *block, bool whole)
+{
+    curve->n += whole ? block->stats.nans : 0;
+    return whole || !block->stats.nans;
+}
+
+static bool block_no_nan(struct curve *curve UNUSED, const struct expr_block *block,
+                         bool whole UNUSED)
+{
+    return !block->stats.nans;
 }
 
 static struct expr_value finish_count(struct curve *curve)
@@ -294,46 +364,47 @@ static struct expr_value finish_improved(struct curve *curve)
 
 #define FINITE (EXPR_HAS_COUNT | EXPR_HAS_NANS | EXPR_HAS_INFS)
 static const struct function functions[] = {
-    {"min", "the smallest value", EXPR_NUMBER, BOUND_FINITE, EXPR_HAS_RANGE, 0, add_min, finish_a,
-     stats_min},
-    {"max", "the largest value", EXPR_NUMBER, BOUND_FINITE, EXPR_HAS_RANGE, 0, add_max, finish_a,
-     stats_max},
+    {"min", "the smallest value", EXPR_NUMBER, BOUND_FINITE, EXPR_HAS_RANGE, FORM_ANYHOW, add_min,
+     finish_a, stats_min, block_min},
+    {"max", "the largest value", EXPR_NUMBER, BOUND_FINITE, EXPR_HAS_RANGE, FORM_ANYHOW, add_max,
+     finish_a, stats_max, block_max},
     {"mean", "the mean", EXPR_NUMBER, BOUND_FINITE, EXPR_HAS_SUM | FINITE, 0, add_sum, finish_mean,
-     stats_mean},
+     stats_mean, block_sum},
     {"median", "the value in the middle", EXPR_NUMBER, BOUND_FINITE, 0, 0, add_value, finish_median,
-     NULL},
+     NULL, NULL},
     {"sum", "the sum", EXPR_NUMBER, BOUND_NONE, EXPR_HAS_SUM | FINITE, 0, add_sum, finish_a,
-     stats_sum},
+     stats_sum, block_sum},
     {"std", "the standard deviation", EXPR_NUMBER, BOUND_NONE,
-     EXPR_HAS_SUM | EXPR_HAS_SQUARES | FINITE, 0, add_std, finish_std, stats_std},
+     EXPR_HAS_SUM | EXPR_HAS_SQUARES | FINITE, 0, add_std, finish_std, stats_std, NULL},
     {"count", "how many points", EXPR_NUMBER, BOUND_COUNT, EXPR_HAS_COUNT,
-     FORM_CONDITION | FORM_COUNTS, add_count, finish_count, stats_count},
+     FORM_CONDITION | FORM_COUNTS, add_count, finish_count, stats_count, block_count},
     {"first", "the first value", EXPR_NUMBER, BOUND_VALUES, EXPR_HAS_FIRST, FORM_ENOUGH, add_first,
-     finish_a, stats_first},
+     finish_a, stats_first, NULL},
     {"last", "the last value", EXPR_NUMBER, BOUND_VALUES, EXPR_HAS_LAST, 0, add_last, finish_a,
-     stats_last},
+     stats_last, block_last},
     {"argmin", "the step of the smallest value", EXPR_NUMBER, BOUND_STEPS, 0, 0, add_min,
-     finish_step, NULL},
+     finish_step, NULL, pass_min},
     {"argmax", "the step of the largest value", EXPR_NUMBER, BOUND_STEPS, 0, 0, add_max,
-     finish_step, NULL},
+     finish_step, NULL, pass_max},
     {"quantile", "the value below which this share lies", EXPR_NUMBER, BOUND_FINITE, 0, FORM_NUMBER,
-     add_value, finish_quantile, NULL},
+     add_value, finish_quantile, NULL, NULL},
     {"slope", "change for each step, by least squares", EXPR_NUMBER, BOUND_NONE, 0, 0, add_slope,
-     finish_slope, NULL},
+     finish_slope, NULL, NULL},
     {"at", "the value at a step, or the last one before it", EXPR_NUMBER, BOUND_VALUES, 0,
-     FORM_NUMBER, add_at, finish_a, NULL},
+     FORM_NUMBER, add_at, finish_a, NULL, NULL},
     {"time_to", "seconds until a condition first held", EXPR_NUMBER, BOUND_NONE, 0,
-     FORM_CONDITION | FORM_NEEDED | FORM_ENOUGH, add_first, finish_time, NULL},
+     FORM_CONDITION | FORM_NEEDED | FORM_ENOUGH, add_first, finish_time, NULL, NULL},
     {"step_to", "the step at which a condition first held", EXPR_NUMBER, BOUND_STEPS, 0,
-     FORM_CONDITION | FORM_NEEDED | FORM_ENOUGH, add_first, finish_step, NULL},
+     FORM_CONDITION | FORM_NEEDED | FORM_ENOUGH, add_first, finish_step, NULL, NULL},
     {"any", "did a condition hold at some point?", EXPR_BOOL, BOUND_NONE, 0,
-     FORM_CONDITION | FORM_NEEDED | FORM_ENOUGH | FORM_COUNTS, add_count, finish_any, NULL},
+     FORM_CONDITION | FORM_NEEDED | FORM_ENOUGH | FORM_COUNTS, add_count, finish_any, NULL,
+     block_count},
     {"improved", "is the best of the window better than all before it?", EXPR_BOOL, BOUND_NONE, 0,
-     FORM_BETTER | FORM_BEFORE, NULL, finish_improved, NULL},
+     FORM_BETTER | FORM_BEFORE, NULL, finish_improved, NULL, NULL},
     {"nans", "how many values are NaN", EXPR_NUMBER, BOUND_COUNT, EXPR_HAS_NANS, FORM_COUNTS,
-     add_nan, finish_count, stats_nans},
+     add_nan, finish_count, stats_nans, block_nans},
     {"first_nan", "the step of the first NaN", EXPR_NUMBER, BOUND_STEPS, EXPR_HAS_FIRST_NAN,
-     FORM_ENOUGH, add_nan, finish_step, stats_first_nan},
+     FORM_ENOUGH, add_nan, finish_step, stats_first_nan, block_no_nan},
 };
 
 static const struct {

@@ -119,6 +119,7 @@ enum form {
     FORM_COUNTS = 16,   /* without points it is 0 or false */
     FORM_BEFORE = 32,   /* it looks at the points before its window, too */
     FORM_ENOUGH = 64,   /* the first point that counts is enough */
+    FORM_ANYHOW = 128,  /* the order of points does not matter */
 };
 struct curve;
 struct function {
@@ -133,6 +134,9 @@ struct function {
     struct expr_value (*finish)(struct curve *curve);
     /* -EAGAIN: these do not tell. NULL if `stats` is 0. */
     int (*from_stats)(const struct expr_stats *stats, struct expr_value *ret);
+    /* Add a block of which all points count (`whole`), or some. False: its points are needed. NULL:
+     * they always are. */
+    bool (*add_block)(struct curve *curve, const struct expr_block *block, bool whole);
 };
 const struct function *expr_function_find(const char *name);
 double (*expr_math_find(const char *name))(double);
@@ -255,6 +259,9 @@ struct filter {
 /* Functions inside of the condition were evaluated before. condition NULL: all pass. */
 void filter_init(struct filter *filter, struct run *run, const struct node *condition);
 bool filter_passes(const struct filter *filter, struct run *run, const struct expr_point *point);
+/* How many of a block's points pass; SOME: perhaps. */
+enum cover { COVER_NONE, COVER_SOME, COVER_ALL };
+enum cover filter_cover(const struct filter *filter, const struct expr_block *block);
 
 /* A function on its way over the points of a metric. */
 struct curve {
@@ -267,8 +274,9 @@ struct curve {
     double a, b, c, d;
     int64_t step;
     VEC(double) values;
-    VEC(struct expr_point) points; /* where there is a window */
-    size_t from, to;               /* the window, in points */
+    VEC(struct expr_point) points;                     /* where there is a window */
+    size_t from, to;                                   /* the window, in points */
+    enum { SHIFT_ONLY, SHIFT_WHOLE, SHIFT_CUT } shift; /* which blocks are looked at */
 };
 struct expr_value expr_curve_null(const struct function *function);
 

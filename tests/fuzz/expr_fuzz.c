@@ -2,7 +2,7 @@
 /*
  * expr_fuzz.c — any bytes as an expression: an error with a sentence, or a value for a row. The
  * first byte chooses the row. What must hold: what is decided from stats alone is what the points
- * say, and the value with stats is the value without them.
+ * say, and the value with stats or by blocks is the value without them.
  */
 #include "expr/expr.h"
 
@@ -107,11 +107,8 @@ static void add(struct expr_stats *to, const struct expr_point *point, bool firs
     to->squares += x * x;
 }
 
-static bool stats(size_t column, struct expr_stats *ret, void *arg)
+static void measure(const struct expr_point *all, size_t n, struct expr_stats *ret)
 {
-    struct expr_point all[POINTS];
-    size_t n = curve(column, *(const uint8_t *)arg, all);
-
     *ret = (struct expr_stats){.has = ~0u & ~(unsigned)EXPR_HAS_SQUARES,
                                .count = n,
                                .min = NAN,
@@ -121,7 +118,46 @@ static bool stats(size_t column, struct expr_stats *ret, void *arg)
                                .first_nan = EXPR_NO_STEP};
     for (size_t i = 0; i < n; i++)
         add(ret, &all[i], i == 0);
+}
+
+static bool stats(size_t column, struct expr_stats *ret, void *arg)
+{
+    struct expr_point all[POINTS];
+    size_t n = curve(column, *(const uint8_t *)arg, all);
+
+    measure(all, n, ret);
     return n > 0;
+}
+
+static struct expr_block block_of(const struct expr_point *all, size_t n)
+{
+    struct expr_block block = {.first_s = NAN, .last_s = NAN};
+
+    measure(all, n, &block.stats);
+    for (size_t i = 0; i < n; i++) {
+        block.first_s = fmin(block.first_s, all[i].time_s);
+        block.last_s = fmax(block.last_s, all[i].time_s);
+        if (all[i].step == EXPR_NO_STEP)
+            block.stats.has &= ~(unsigned)EXPR_HAS_STEPS;
+    }
+    return block;
+}
+
+static int blocks(size_t column, expr_block_fn *fn, expr_points_fn *points_fn, void *fn_arg,
+                  void *arg, struct err *err)
+{
+    struct expr_point all[POINTS];
+    size_t n = curve(column, *(const uint8_t *)arg, all);
+
+    (void)err;
+    for (size_t i = 0; i < n; i += 3) {
+        size_t k = MIN(3, n - i);
+        struct expr_block block = block_of(all + i, k);
+        enum expr_verdict verdict = fn(&block, fn_arg);
+        if (verdict == EXPR_ENOUGH || (verdict == EXPR_POINTS && !points_fn(all + i, k, fn_arg)))
+            break;
+    }
+    return 0;
 }
 
 static bool same(const struct expr_value *a, const struct expr_value *b)
@@ -138,6 +174,9 @@ static void check(const struct expr *expr, uint8_t seed, bool condition)
 
     assert(r == 0 && value.type != EXPR_UNKNOWN);
     r = expr_eval(expr, &quick, &again, NULL);
+    assert(r == 0 && same(&value, &again));
+    struct expr_source cut = {.arg = &seed, .field = field, .points = points, .blocks = blocks};
+    r = expr_eval(expr, &cut, &again, NULL);
     assert(r == 0 && same(&value, &again));
     if (!condition)
         return;
