@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * where.c — the columns of a home for expressions, and their values: fields and parameters from the
- * row, stats of metrics from the database's summaries (read once, those of the metrics that the
- * expressions name), points from the samples of the trial.
+ * row, metrics from the store of series (series/curves.h).
  *
- * A trial that was started again may have told steps twice: the summaries counted these, the
- * samples leave out the past that was given up. So of such trials only the last value is taken
- * from the summary.
+ * Where that cannot tell, as of trials that run, the trial's summaries of the database and its
+ * samples do. A trial that was started again may have told steps twice: the summaries counted
+ * these, the samples leave out the past that was given up. So of such trials only the last value is
+ * taken from the summary.
  */
 #include "cli/where.h"
 #include "cli/where_parts.h"
 #include "base/map.h"
+#include "series/curves.h"
 #include "series/series.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 
-struct stat_row {
-    int64_t trial;
+struct stat_row { /* of the present row */
     size_t column;
     struct summary summary; /* without its name */
+};
+struct metric {            /* one that an expression names */
+    size_t column, number; /* number: of the curves */
 };
 struct read_metric { /* samples of the present row */
     size_t column;
@@ -33,16 +37,17 @@ struct sort_key {
 };
 struct where {
     struct where_ask ask;
-    struct series_db *series; /* opened by the first curve */
+    struct curves *curves; /* of trials */
     struct arena arena;
     const struct where_field *fields;
     VEC(struct expr_column) columns; /* fields, parameters, metrics */
     size_t n_fields, n_params;
-    struct map_text metrics; /* name → its column + 1 */
+    struct map_text places; /* name of a metric → its column + 1 */
+    VEC(struct metric) metrics;
     struct expr *condition, *key;
-    VEC(struct stat_row) stats; /* by trial */
-    size_t stat_at;             /* of the present row */
     struct where_row row;
+    bool late; /* it ended after the store was looked at */
+    VEC(struct stat_row) stats;
     VEC(struct read_metric) read;
     VEC(struct sort_key) keys;
     VEC(int64_t) sorted;
@@ -90,7 +95,7 @@ static void add_params(struct where *where, const struct space *space)
 
 static size_t metric_column(const struct where *where, const char *name)
 {
-    return (size_t)(uintptr_t)map_text_find(&where->metrics, name);
+    return (size_t)(uintptr_t)map_text_find(&where->places, name);
 }
 
 static void add_metric(struct where *where, const char *name, int better)
@@ -102,7 +107,7 @@ static void add_metric(struct where *where, const char *name, int better)
                                  .type = EXPR_NUMBER,
                                  .better = better};
     vec_push(&where->columns, column);
-    map_text_put(&where->metrics, name, (void *)(uintptr_t)where->columns.len);
+    map_text_put(&where->places, name, (void *)(uintptr_t)where->columns.len);
 }
 
 static int on_name(int64_t trial UNUSED, const struct summary *summary, void *arg)
@@ -116,8 +121,8 @@ static void add_objective(struct where *where, const struct objective *objective
     add_metric(where, objective->metric, objective->goal == GOAL_MAXIMIZE ? 1 : -1);
 }
 
-/* Those that the spec names, and all that were ever told. */
-static int add_metrics(struct where *where, struct err *err)
+/* Those that the spec names, and all that are stored. */
+static void add_metrics(struct where *where)
 {
     const struct target *target = where->ask.target;
 
@@ -126,69 +131,82 @@ static int add_metrics(struct where *where, struct err *err)
         add_objective(where, other);
     vec_foreach (constraint, &target->spec.constraints)
         add_metric(where, constraint->metric, constraint->at_least ? 1 : -1);
-    return store_summaries(where->ask.store, target->experiment.experiment.id, 0, on_name, where,
-                           err);
+    const char *name;
+    for (size_t i = 0; (name = curves_name(where->curves, i)); i++)
+        add_metric(where, name, 0);
 }
 
-/* ---- summaries of the metrics that are asked for ---- */
+/* … and those that only the database knows: of trials whose samples are not stored. */
+static int add_told(struct where *where, struct err *err)
+{
+    return store_summaries(where->ask.store, where->ask.target->experiment.experiment.id, 0,
+                           on_name, where, err);
+}
 
-static bool needs_metric(const struct expr *expr, size_t column)
+/* ---- the metrics that are asked for ---- */
+
+static const struct metric *find_metric(const struct where *where, size_t column)
+{
+    vec_foreach (metric, &where->metrics)
+        if (metric->column == column)
+            return metric;
+    return NULL;
+}
+
+static void load_metrics(struct where *where, const struct expr *expr)
 {
     size_t n = 0;
     const struct expr_need *needs = expr ? expr_needs(expr, &n) : NULL;
 
-    for (size_t i = 0; i < n; i++)
-        if (needs[i].column == column && needs[i].kind == EXPR_METRIC)
-            return true;
-    return false;
+    for (size_t i = 0; i < n; i++) {
+        struct metric metric = {.column = needs[i].column};
+        if (needs[i].kind != EXPR_METRIC || find_metric(where, metric.column))
+            continue;
+        metric.number = curves_metric(where->curves, needs[i].name);
+        vec_push(&where->metrics, metric);
+    }
 }
 
-static int on_summary(int64_t trial, const struct summary *summary, void *arg)
+static int on_summary(int64_t trial UNUSED, const struct summary *summary, void *arg)
 {
     struct where *where = arg;
     size_t column = metric_column(where, summary->metric);
 
-    if (!column ||
-        (!needs_metric(where->condition, column - 1) && !needs_metric(where->key, column - 1)))
+    if (!column || !find_metric(where, column - 1))
         return 0;
-    struct stat_row row = {.trial = trial, .column = column - 1, .summary = *summary};
+    struct stat_row row = {.column = column - 1, .summary = *summary};
     row.summary.metric = NULL; /* it is the store's */
     vec_push(&where->stats, row);
     return 0;
 }
 
-static bool names_metric(const struct expr *expr)
+/* Can the store not tell something of the present row? */
+static bool needs_summaries(const struct where *where)
 {
-    size_t n = 0;
-    const struct expr_need *needs = expr ? expr_needs(expr, &n) : NULL;
+    struct expr_stats stats;
 
-    for (size_t i = 0; i < n; i++)
-        if (needs[i].kind == EXPR_METRIC)
+    vec_foreach (metric, &where->metrics)
+        if (where->late || curves_stats(where->curves, metric->number, &where->row.trial->trial,
+                                        &stats) == CURVES_UNKNOWN)
             return true;
     return false;
 }
 
-static int load_summaries(struct where *where, struct err *err)
+/* A trial that ended meanwhile may have told more than was stored when we looked. */
+static int load_row(struct where *where, struct err *err)
 {
-    if (!names_metric(where->condition) && !names_metric(where->key))
+    const struct trial *trial = &where->row.trial->trial;
+    int r = 0;
+
+    where->stats.len = 0;
+    where->late = trial->ended_us >= where->ask.now_us;
+    if (!needs_summaries(where))
         return 0;
-    return store_summaries(where->ask.store, where->ask.target->experiment.experiment.id, 0,
-                           on_summary, where, err);
-}
-
-/* The first summary of that trial or of one behind it. */
-static size_t find_stats(const struct where *where, int64_t trial)
-{
-    size_t low = 0, high = where->stats.len;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (where->stats.at[middle].trial < trial)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    if (where->late)
+        r = series_db_refresh(curves_db(where->curves), err);
+    return r < 0 ? r
+                 : store_summaries(where->ask.store, trial->experiment, trial->number, on_summary,
+                                   where, err);
 }
 
 /* ---- a row as a source ---- */
@@ -222,18 +240,49 @@ static void fill_stats(const struct summary *summary, bool again, struct expr_st
         ret->has |= EXPR_HAS_NANS | EXPR_HAS_INFS | EXPR_HAS_FIRST_NAN;
 }
 
+/* From the summary; of a figure of the machine, which has none, only its samples tell. */
+static bool summary_stats(const struct where *where, size_t column, struct expr_stats *ret)
+{
+    const struct trial *trial = &where->row.trial->trial;
+
+    vec_foreach (row, &where->stats)
+        if (row->column == column) {
+            fill_stats(&row->summary, trial->attempts > 1, ret);
+            return true;
+        }
+    *ret = (struct expr_stats){.has = 0};
+    return str_starts(where->columns.at[column].name, "system/");
+}
+
 static bool metric_stats(size_t column, struct expr_stats *ret, void *arg)
 {
     const struct where *where = arg;
-    const struct trial *trial = &where->row.trial->trial;
+    const struct metric *metric = find_metric(where, column);
 
-    for (size_t i = where->stat_at;
-         i < where->stats.len && where->stats.at[i].trial == trial->number; i++)
-        if (where->stats.at[i].column == column) {
-            fill_stats(&where->stats.at[i].summary, trial->attempts > 1, ret);
-            return true;
-        }
-    return false;
+    assert(metric);
+    if (where->late)
+        return summary_stats(where, column, ret);
+    switch (curves_stats(where->curves, metric->number, &where->row.trial->trial, ret)) {
+    case CURVES_KNOWN:
+        return true;
+    case CURVES_NONE:
+        return false;
+    case CURVES_UNKNOWN:
+    default:
+        return summary_stats(where, column, ret);
+    }
+}
+
+static int metric_blocks(size_t column, expr_block_fn *block, expr_points_fn *fn, void *fn_arg,
+                         void *arg, struct err *err UNUSED)
+{
+    struct where *where = arg;
+    const struct metric *metric = find_metric(where, column);
+
+    assert(metric);
+    return where->late ? -EAGAIN
+                       : curves_blocks(where->curves, metric->number, &where->row.trial->trial,
+                                       block, fn, fn_arg);
 }
 
 static void forget_samples(struct where *where)
@@ -252,9 +301,7 @@ static int read_samples(struct where *where, size_t column, const struct series_
             return 0;
         }
     struct read_metric fresh = {.column = column};
-    int r = where->series ? 0 : series_db_open(where->ask.home, SERIES_READ, &where->series, err);
-    if (r >= 0)
-        r = series_read(where->series, where->ask.home, &where->ask.target->spec,
+    int r = series_read(curves_db(where->curves), where->ask.home, &where->ask.target->spec,
                         &where->row.trial->trial, where->columns.at[column].name, &fresh.set, err);
     vec_push(&where->read, fresh);
     *ret = &vec_last(&where->read)->set;
@@ -304,7 +351,8 @@ static int test_row(struct where *where, int64_t number, struct err *err)
     struct expr_source source = {.arg = where,
                                  .field = field_value,
                                  .stats = trial ? metric_stats : NULL,
-                                 .points = trial ? metric_points : NULL};
+                                 .points = trial ? metric_points : NULL,
+                                 .blocks = trial ? metric_blocks : NULL};
     struct expr_value value;
     int r = where->condition ? expr_test(where->condition, &source, err) : 1;
 
@@ -324,8 +372,9 @@ int where_trial(struct where *where, const struct trial_row *row, struct err *er
     if (!where)
         return 1;
     where->row = (struct where_row){.trial = row};
-    where->stat_at = find_stats(where, row->trial.number);
-    int r = test_row(where, row->trial.number, err);
+    int r = load_row(where, err);
+    if (r >= 0)
+        r = test_row(where, row->trial.number, err);
     if (r < 0)
         err_context(err, "trial %lld.%lld", (long long)row->trial.experiment,
                     (long long)row->trial.number);
@@ -383,6 +432,28 @@ static int parse(struct where *where, const char *option, const char *text, enum
     return r;
 }
 
+static int parse_both(struct where *where, struct err *err)
+{
+    int r = parse(where, "--where", where->ask.condition, EXPR_BOOL, &where->condition, err);
+
+    return r < 0 ? r : parse(where, "--sort", where->ask.key, EXPR_ANY, &where->key, err);
+}
+
+/* A name that is not known may be that of a metric in a trial whose samples are not stored. */
+static int parse_all(struct where *where, struct err *err)
+{
+    struct err first = ERR_INIT;
+    int r = parse_both(where, &first);
+
+    err_release(&first);
+    if (r >= 0)
+        return r;
+    expr_free(where->condition);
+    where->condition = NULL;
+    r = where->ask.target ? add_told(where, err) : 0;
+    return r < 0 ? r : parse_both(where, err);
+}
+
 int where_new(const struct where_ask *ask, struct where **ret, struct err *err)
 {
     autofree(where) struct where *where = xcalloc(1, sizeof(*where));
@@ -392,17 +463,17 @@ int where_new(const struct where_ask *ask, struct where **ret, struct err *err)
     where->fields = ask->target ? where_trial_fields : where_experiment_fields;
     add_fields(where);
     if (ask->target) {
+        r = curves_open(ask->home, ask->target->experiment.experiment.id, &where->curves, err);
+        if (r < 0)
+            return r;
         add_params(where, &ask->target->spec.space);
-        r = add_metrics(where, err);
+        add_metrics(where);
     }
-    if (r >= 0)
-        r = parse(where, "--where", ask->condition, EXPR_BOOL, &where->condition, err);
-    if (r >= 0)
-        r = parse(where, "--sort", ask->key, EXPR_ANY, &where->key, err);
-    if (r >= 0)
-        r = load_summaries(where, err);
+    r = parse_all(where, err);
     if (r < 0)
         return r;
+    load_metrics(where, where->condition);
+    load_metrics(where, where->key);
     *ret = TAKE(where);
     return 0;
 }
@@ -412,8 +483,7 @@ void where_free(struct where *where)
     if (!where)
         return;
     forget_samples(where);
-    if (where->series)
-        series_db_free(where->series);
+    curves_free(where->curves);
     expr_free(where->condition);
     expr_free(where->key);
     vec_release(&where->columns);
@@ -421,7 +491,8 @@ void where_free(struct where *where)
     vec_release(&where->read);
     vec_release(&where->keys);
     vec_release(&where->sorted);
-    map_text_release(&where->metrics);
+    map_text_release(&where->places);
+    vec_release(&where->metrics);
     arena_release(&where->arena);
     free(where);
 }

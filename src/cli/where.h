@@ -3,8 +3,8 @@
  * where.h — expressions (expr/expr.h) over the trials of an experiment, or over the experiments of
  * a home: which rows to show, and by what to sort them.
  *
- * What the database has of a metric (last, min, max, count) is used where it suffices; the samples
- * of a trial are read only where these cannot tell.
+ * What the store of series has of a metric's blocks (last, min, max, count) is used where it
+ * suffices; samples are read only where these cannot tell.
  */
 #ifndef HONE_WHERE_H
 #define HONE_WHERE_H

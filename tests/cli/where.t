@@ -94,6 +94,10 @@ trial
 # experiments
 $ hone run --name two --trials 2 --maximize acc --param y=1..2:int --set search.algorithm=grid -- sh -c 'echo acc={y}' > out; hone tag two keep
 2 tagged
+# what was only printed is known, too
+$ hone ls two --where 'min(acc) > 1 and count(acc, step < 5) = 1' | awk '{print $1}'
+trial
+2.2
 $ hone ls --where "best > 1 and name ~ '^t' and trials = 2" | awk '{print $2}'
 name
 two
