@@ -66,7 +66,7 @@ $(B)/libhone-client.a: $(B)/sdk/c/hone.o
 	ar rcs $@ $^
 
 # Without sanitizers, so that any Python can load it: the same code is tested in libhone.a.
-SEARCH_SRC := $(filter $(addprefix src/,$(addsuffix /%,base linalg model surrogate spec search lib)),$(LIB_SRC))
+SEARCH_SRC := $(filter $(addprefix src/,$(addsuffix /%,base linalg model surrogate expr spec search lib)),$(LIB_SRC))
 $(B)/libhone-search.so: $(SEARCH_SRC:%.c=$(B)/%.pic.o) src/lib/exports.map
 	$(CC) $(LDFLAGS) -shared -Wl,-soname,libhone-search.so -Wl,--version-script=src/lib/exports.map \
 	    -Wl,-z,defs -Wl,-Bsymbolic -Wl,--gc-sections -o $@ $(filter %.o,$^) $(shell pkg-config --libs libfyaml jansson) -lm -lpthread -ldl

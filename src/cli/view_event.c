@@ -165,6 +165,24 @@ static bool extended(const json_t *event, struct str *to)
     return true;
 }
 
+/* "alert in trial 1.3: no number for 12 s …; requeued" */
+static bool alert(const json_t *event, struct str *to)
+{
+    const json_t *did = json_object_get(event, "did");
+    const char *trial = json_get_text(event, "trial", "?");
+
+    str_add(to, "alert in trial ");
+    str_add_printable(to, trial, strlen(trial));
+    str_add(to, ": ");
+    add_lines(to, json_get_text(event, "text", ""));
+    for (size_t i = 0; i < json_array_size(did); i++) {
+        const char *word = json_string_value(json_array_get(did, i));
+        if (word && !str_eq(word, "notify"))
+            str_addf(to, "; %s", str_eq(word, "stop") ? "it is stopped" : "it is started again");
+    }
+    return true;
+}
+
 /* ---- tuning the machine ---- */
 
 static void add_object(struct str *to, const json_t *object)
@@ -239,6 +257,7 @@ static const struct {
     {"trial_paused", trial_paused},
     {"trial_resumed", trial_paused},
     {"trial_parked", trial_paused},
+    {"alert", alert},
     {"tuned", tuned},
     {"changed", changed},
     {"tune_note", tune_note},

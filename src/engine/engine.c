@@ -106,6 +106,7 @@ void run_free(struct run *run)
     ask_close(run);
     knowledge_release(&run->knowledge);
     tuning_close(run);
+    alerts_close(run);
     vec_release(&run->lengths);
     if (run->rules)
         metrics_rules_free(run->rules);
@@ -278,6 +279,11 @@ static void effect_apply(struct engine *engine, const struct effect *effect)
             engine->options.on_event(effect->id, effect->text, engine->options.arg);
         return;
     }
+    if (effect->kind == EFFECT_NOTIFY) {
+        if (engine->options.on_notify)
+            engine->options.on_notify(effect->text, engine->options.arg);
+        return;
+    }
     live = map_find(&engine->live, (uint64_t)effect->id);
     if (!live)
         return; /* it ended while the commit was under way */
@@ -333,6 +339,7 @@ void engine_on_event(struct engine *engine, const struct agent_event *event, str
         break;
     case EVENT_SAMPLES:
         on_samples(live, event, now);
+        alerts_on_samples(live, event, now);
         break;
     case EVENT_ENDED:
         on_ended(live, event, now);

@@ -36,6 +36,9 @@ struct engine_options {
     void (*send)(const struct agent_command *command, void *arg);
     /* A committed event: {"event":"trial_ended",…}. May be NULL. */
     void (*on_event)(int64_t experiment, const char *json, void *arg);
+    /* Somebody is to be told of an alert: {"command":[…],"webhook":…,"dir":…,"alert":{…}}. May be
+     * NULL. */
+    void (*on_notify)(const char *json, void *arg);
     void *arg;
 };
 struct engine *engine_new(const struct engine_options *options);

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/map.h"
+#include "engine/alerts.h"
 #include "engine/engine.h"
 #include "engine/tuning.h"
 #include "search/search.h"
@@ -81,6 +82,7 @@ struct live {
     bool paused;       /* its agent says that nothing of it runs; its cpus are given back */
     struct progress progress;
     struct tuned *tuned; /* NULL: the machine under it is not tuned */
+    struct alert_watch watch;
 };
 
 struct waiting {
@@ -153,6 +155,7 @@ struct run {
     enum reason end_reason;
     struct tuning *tuning;      /* NULL: nothing of the machine is tuned */
     VEC(struct length) lengths; /* of completed trials */
+    struct alerts *alerts;      /* NULL: the spec has none */
     bool draining;              /* closing, but what runs may end */
     char **envp;                /* owned; NULL: the engine's */
     char *code;                 /* newest snapshot; NULL: the experiment's */
@@ -166,15 +169,16 @@ enum effect_kind {
     EFFECT_CONTROL,
     EFFECT_TURN,
     EFFECT_SYSTEM,
+    EFFECT_NOTIFY,
     EFFECT_EVENT,
     EFFECT_CALL
 };
 struct effect {
     enum effect_kind kind;
-    int64_t id;            /* attempt; EVENT: experiment */
+    int64_t id;            /* attempt; EVENT, NOTIFY: experiment */
     bool kill;             /* STOP */
     int64_t turn;          /* TURN: of pausing */
-    char *text;            /* CONTROL, EVENT: JSON; owned */
+    char *text;            /* CONTROL, EVENT, NOTIFY: JSON; owned */
     void (*fn)(void *arg); /* CALL */
     void *arg;
 };

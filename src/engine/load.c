@@ -193,6 +193,8 @@ static int load_parts(struct run *run, struct store *store, const struct extensi
     if (r >= 0)
         r = load_rows(run, store, now, err);
     if (r >= 0)
+        r = alerts_load(run, store, err);
+    if (r >= 0)
         load_closing(run);
     return r;
 }

@@ -75,6 +75,10 @@ static char *ending_error(const struct live *live, const struct ending *ending,
         return diverged_error(live);
     if (outcome.verdict == VERDICT_FAILED && outcome.reason == REASON_CHECKPOINT)
         return xstrdup("asked to be started again without a new checkpoint");
+    if (outcome.verdict == VERDICT_FAILED && outcome.reason == REASON_ALERT)
+        return xasprintf("an alert was to start it again, but it has been started again %lld times "
+                         "(limits.retries)",
+                         (long long)spec->retries);
     if (outcome.verdict == VERDICT_COMPLETED || outcome.verdict == VERDICT_STOPPED)
         return NULL;
     return ending->error ? xstrdup(ending->error) : NULL;

@@ -94,6 +94,7 @@ void live_timers(struct live *live, struct now now)
     }
     configure_timer(live, now);
     progress_timer(live, now);
+    alerts_timer(live, now);
 }
 
 int64_t live_wake_us(const struct live *live)
@@ -107,6 +108,7 @@ int64_t live_wake_us(const struct live *live)
         wake = MIN(wake, live->saved_mono_us + SAVE_US);
     if (live->start_unsaved)
         wake = MIN(wake, live->started_mono_us + SAVE_START_US);
+    wake = MIN(wake, alerts_wake_us(live));
     return MIN(wake, configure_wake_us(live));
 }
 

@@ -35,6 +35,12 @@ static struct outcome after_asking(const struct attempt_facts *facts)
         if (by_itself && facts->has_value)
             return (struct outcome){VERDICT_COMPLETED, REASON_NONE};
         return (struct outcome){VERDICT_REQUEUE, REASON_RECONFIGURED};
+    case REASON_REQUEUED: /* an alert: it goes on from its checkpoint, as often as retries allow */
+        if (by_itself && facts->has_value)
+            return (struct outcome){VERDICT_COMPLETED, REASON_NONE};
+        if (facts->retries < facts->retries_allowed)
+            return (struct outcome){VERDICT_RETRY, REASON_REQUEUED};
+        return (struct outcome){VERDICT_FAILED, REASON_ALERT};
     case REASON_DIVERGED:
         return (struct outcome){VERDICT_FAILED, REASON_DIVERGED};
     case REASON_TARGET:

@@ -41,7 +41,8 @@ enum result_kind result_kind_of(const struct run *run, const struct trial *trial
     case TRIAL_COMPLETED:
         return isfinite(trial->value) ? RESULT_VALUE : RESULT_FAILED;
     case TRIAL_STOPPED:
-        return trial->reason == REASON_PRUNED ? RESULT_STOPPED : RESULT_VOID;
+        return trial->reason == REASON_PRUNED || trial->reason == REASON_ALERT ? RESULT_STOPPED
+                                                                               : RESULT_VOID;
     case TRIAL_FAILED:
         return own_fault(run, trial->reason) ? RESULT_FAILED : RESULT_VOID;
     default:

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "engine/code_watch.h"
 #include "engine/migrate.h"
+#include "engine/notify.h"
 #include "engine/record.h"
 
 #include <errno.h>
@@ -44,6 +45,7 @@ struct runtime {
     struct engine *engine;
     struct agent *agent;
     struct code_watch *code_watch;
+    struct notify *notify;
     uv_prepare_t prepare;
     uv_timer_t timer;
     uv_timer_t sync_timer;
@@ -331,6 +333,12 @@ static void on_engine_event(int64_t experiment, const char *json, void *arg)
         runtime->options.on_event(experiment, json, runtime->options.arg);
 }
 
+static void on_notify(const char *json, void *arg)
+{
+    struct runtime *runtime = arg;
+    notify_send(runtime->notify, json);
+}
+
 /* The Python SDK beside the program: in the source tree or where `make install` puts it. */
 static char *find_python_path(void)
 {
@@ -371,6 +379,7 @@ static int make_engine(struct runtime *runtime, struct err *err)
         .python_path = python_path,
         .send = send_command,
         .on_event = on_engine_event,
+        .on_notify = on_notify,
         .arg = runtime,
     });
     return engine_load(runtime->engine, runtime->reader, runtime->options.go_on, now, err);
@@ -379,6 +388,7 @@ static int make_engine(struct runtime *runtime, struct err *err)
 static void start_handles(struct runtime *runtime)
 {
     runtime->code_watch = code_watch_new(runtime->loop, runtime->home);
+    runtime->notify = notify_new(runtime->loop);
     uv_mutex_init(&runtime->mutex);
     uv_cond_init(&runtime->cond);
     uv_prepare_init(runtime->loop, &runtime->prepare);
@@ -475,6 +485,7 @@ void runtime_close(struct runtime *runtime)
         uv_run(runtime->loop, UV_RUN_ONCE);
     code_watch_free(runtime->code_watch);
     agent_free(TAKE(runtime->agent));
+    notify_free(runtime->notify);
     uv_close((uv_handle_t *)&runtime->prepare, on_closed);
     uv_close((uv_handle_t *)&runtime->timer, on_closed);
     uv_close((uv_handle_t *)&runtime->sync_timer, on_closed);

@@ -19,6 +19,8 @@ int run_prepare(struct run *run, struct err *err)
         run->stop = stop_find(spec->stop.rule);
     run->budget = spec->trials ? spec->trials : INT64_MAX / 2;
     r = tuning_open(run, err);
+    if (r >= 0)
+        r = alerts_open(run, err);
     if (r < 0)
         return r;
     if (run->experiment.rerun_of_trial) {

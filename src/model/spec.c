@@ -82,6 +82,17 @@ static void release_search(struct spec *spec)
     vec_release(&spec->knowledge_from);
 }
 
+static void release_alerts(struct spec *spec)
+{
+    vec_foreach (alert, &spec->alerts) {
+        free(alert->condition);
+        free(alert->webhook);
+        free_texts(alert->command.at, alert->command.len);
+        vec_release(&alert->command);
+    }
+    vec_release(&spec->alerts);
+}
+
 void spec_release(struct spec *spec)
 {
     char *const texts[] = {spec->name,     spec->description, spec->file,
@@ -105,6 +116,7 @@ void spec_release(struct spec *spec)
     free(spec->settings);
     vec_release(&spec->retry_codes);
     release_search(spec);
+    release_alerts(spec);
     space_release(&spec->space);
     spec_init(spec);
 }

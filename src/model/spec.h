@@ -67,6 +67,22 @@ struct text_pair {
     char *key, *value;
 };
 
+/* What is watched while a trial runs, and what is done about it. */
+enum alert_kind { ALERT_CONDITION, ALERT_DIVERGED, ALERT_PLATEAU, ALERT_STALL };
+enum { /* bits */
+       ALERT_NOTIFY = 1,
+       ALERT_STOP = 2,
+       ALERT_REQUEUE = 4
+};
+struct alert {
+    enum alert_kind kind;
+    char *condition;     /* CONDITION: an expression over a running trial; else NULL */
+    double number;       /* PLATEAU: steps; STALL: times the usual interval; 0: the default */
+    unsigned actions;    /* what is done, in the order of the bits */
+    VEC(char *) command; /* NOTIFY: words to run; none: no command */
+    char *webhook;       /* NOTIFY: where to POST; NULL: nowhere */
+};
+
 enum keep { KEEP_ALL, KEEP_BEST, KEEP_LAST };
 
 struct spec {
@@ -114,6 +130,8 @@ struct spec {
     int64_t retries;                /* of failures that are worth it */
     uint64_t output_bytes;          /* cap of stdout, and of stderr */
     VEC(int64_t) retry_codes;
+
+    VEC(struct alert) alerts;
 
     enum tune_mode tune;
     /* What may be changed about the machine under a trial. A configuration is a point of this

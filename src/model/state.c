@@ -49,6 +49,8 @@ static const struct {
     [REASON_RETRY] = {"retry", "ended with an exit code that is to be retried"},
     [REASON_SATISFIED] = {"satisfied", "no more improvement is to be expected"},
     [REASON_RECONFIGURED] = {"reconfigured", "starts again with another configuration"},
+    [REASON_ALERT] = {"alert", "stopped by an alert"},
+    [REASON_REQUEUED] = {"requeued", "ended by an alert, to start again"},
 };
 
 const char *experiment_state_name(enum experiment_state state)

@@ -54,6 +54,8 @@ enum reason {
     REASON_RETRY,        /* an exit code listed under retry: */
     REASON_SATISFIED,    /* `until`: no more improvement was to be expected */
     REASON_RECONFIGURED, /* started again from its checkpoint with another configuration */
+    REASON_ALERT,        /* an alert said stop */
+    REASON_REQUEUED,     /* an alert said: start it again from its checkpoint */
     REASONS
 };
 

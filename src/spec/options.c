@@ -126,6 +126,9 @@ const struct option options[] = {
     { .path = "retry", .type = OPTION_CODES, AT(retry_codes), .min = 1, .max = 255,
       .form = "a list of exit codes", .help = "Exit codes after which a trial is started again, up to `limits.retries` times. (85 always means: checkpointed, start me again.)" },
 
+    { .path = "alerts", .type = OPTION_SPECIAL, .read = read_alerts, .write = write_alerts, AT(alerts), .late = true,
+      .form = "a list of alerts", .help = "What is watched while a trial runs, and what is done about it: notify, stop, requeue; see below." },
+
     { .path = "resources", .type = OPTION_GROUP, .form = "a mapping", .help = "What one trial takes." },
     { .path = "resources.cpus", .type = OPTION_NUMBER, AT(cpus), .min = 0.01, .max = 100000, .fallback = "1",
       .form = "a number", .help = "Cpus of a trial." },
@@ -152,7 +155,6 @@ const struct option options[] = {
 
     { .path = "roles", .type = OPTION_LATER },
     { .path = "container", .type = OPTION_LATER },
-    { .path = "alerts", .type = OPTION_LATER },
 };
 /* clang-format on */
 const size_t n_options = ARRAY_LEN(options);

@@ -154,8 +154,8 @@ TEST(an_objective_may_be_weighed_by_energy_and_averaged)
 TEST(keys_of_later_issues_are_answered)
 {
     BAD("command: x\nroles:\n", "t.yaml:2:1: 'roles' is not available yet");
-    BAD("command: x\n\n\n\n\n\n\n\nalerts: {mail: x}\n",
-        "t.yaml:9:1: 'alerts' is not available yet");
+    BAD("command: x\n\n\n\n\n\n\n\ncontainer: {image: x}\n",
+        "t.yaml:9:1: 'container' is not available yet");
 }
 
 TEST(an_unknown_word_gets_a_suggestion)

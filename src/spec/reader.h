@@ -17,6 +17,7 @@
 #define TRIES_MAX        1000  /* settings to run first */
 #define OBJECTIVES_MAX   8
 #define CONSTRAINTS_MAX  32
+#define ALERTS_MAX       32
 
 struct reader {
     struct arena arena;
@@ -69,6 +70,9 @@ int read_stop(struct reader *reader, const struct yaml_node *node);
 int read_system(struct reader *reader, const struct yaml_node *node);
 int read_forbid(struct reader *reader, const struct yaml_node *node);
 int read_tries(struct reader *reader, const struct yaml_node *node);
+/* alerts.c */
+int read_alerts(struct reader *reader, const struct yaml_node *node);
+void write_alerts(const struct spec *spec, struct json_out *out);
 /* write.c */
 void write_objectives(const struct spec *spec, struct json_out *out);
 void write_constraints(const struct spec *spec, struct json_out *out);

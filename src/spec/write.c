@@ -228,6 +228,8 @@ static bool is_absent(const struct option *option, const struct spec *spec)
         return true;
     if (str_starts(option->path, "objective.") && (!spec->objective.metric || spec->others.len > 0))
         return true; /* several stand in a list */
+    if (str_eq(option->path, "alerts"))
+        return spec->alerts.len == 0;
     if (str_eq(option->path, "system"))
         return spec->system.n == 0 && spec->joint_n == 0;
     if (option->type == OPTION_TEXT)

@@ -66,6 +66,9 @@ static const char *const specs[] = {
     "[sgd, adam]}\nsystem: {threads: auto, memory: {values: [1G, 2048M], start: 2G}, io: [mmap, "
     "read]}\nforbid: [{memory: 2048M, opt: sgd}, {threads: {min: 9}}]\n"
     "try: [{opt: adam, memory: 1G}, {threads: 3}]\n",
+    "command: x\nobjective: a\nalerts: [{when: a > 2, do: [stop, notify]}, {when: {plateau: 50 "
+    "steps}, command: sh -c 'a b'}, {when: {stall: 2.5}, do: requeue, webhook: 'http://h/'}, "
+    "{when: diverged, do: notify}]\n",
     "command: x\ntune: hyper\nsystem: {ps: [1, 2], worker: {min: 1, max: 9, scale: log}}\n",
 };
 
