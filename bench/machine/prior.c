@@ -103,7 +103,7 @@ static size_t find_themselves(const struct workload *taught, size_t n)
     size_t right = 0;
 
     for (size_t i = 0; i < n; i++) {
-        struct workload_match match;
+        struct workload_match match = {0};
         workload_match(taught, n, &taught[i], &match);
         right += match.kind == MATCH_IDENTITY && match.index == i;
     }

@@ -171,8 +171,8 @@ static void remove_files(const char *home, const json_t *request)
 void change_series(const json_t *request, struct series_db *db)
 {
     if (str_eq(json_get_text(request, "do", ""), "rm"))
-        series_db_drop(db, json_get_int(request, "experiment", 0), json_get_int(request, "trial", 0),
-                       NULL);
+        series_db_drop(db, json_get_int(request, "experiment", 0),
+                       json_get_int(request, "trial", 0), NULL);
 }
 
 static int change_offline(const char *home, const json_t *request, struct err *err)

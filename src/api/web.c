@@ -9,6 +9,7 @@
 #include "api/web.h"
 #include "api/influx_query.h"
 #include "api/influx_write.h"
+#include "api/metrics_page.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -38,6 +39,7 @@ struct web {
     uv_timer_t turn; /* of summaries; runs while there is something to write */
     uv_timer_t sync; /* a while after something was stored */
     int handles;
+    int64_t started_us;     /* wall */
     uv_mutex_t mutex;       /* guards the two below */
     struct str datagrams;   /* lines, each datagram ended by a newline */
     uint64_t overrun_bytes; /* that found the backlog full */
@@ -72,6 +74,28 @@ static void on_health(struct http_request *request, void *arg)
 
 /* ---- routes on the loop's thread ---- */
 
+static void count_ingest(const struct web *web, struct prometheus_ingest *ret)
+{
+    struct observe_counts stored;
+    struct write_counts came;
+    struct udp_counts udp = {0};
+
+    observe_counts(web->observe, &stored);
+    writes_counts(web->writes, &came);
+    if (web->udp)
+        udp_counts(web->udp, &udp);
+    *ret = (struct prometheus_ingest){
+        .requests = came.requests,
+        .lines = stored.lines,
+        .values = stored.values,
+        .bytes = came.bytes,
+        .rejected = came.bad + came.refused,
+        .datagrams = udp.datagrams,
+        .dropped = udp.dropped,
+        .cut = udp.cut,
+    };
+}
+
 static void on_write(struct web *web, struct http_request *request)
 {
     writes_request(web->writes, request);
@@ -91,6 +115,17 @@ static void on_ingest(struct web *web, struct http_request *request)
     http_reply(request, 200, "application/json", &body, NULL);
 }
 
+static void on_metrics(struct web *web, struct http_request *request)
+{
+    autorelease(str) struct str body = STR_INIT;
+    struct prometheus_ingest ingest;
+
+    count_ingest(web, &ingest);
+    metrics_page(runtime_reader(web->runtime), runtime_series(web->runtime), web->started_us,
+                 &ingest, &body);
+    http_reply(request, 200, PROMETHEUS_TYPE, &body, NULL);
+}
+
 static const struct http_route routes[] = {
     {"GET HEAD", "/ping", on_ping, 0},
     {"GET HEAD", "/status", on_ping, 0},
@@ -99,16 +134,15 @@ static const struct http_route routes[] = {
     {"POST", "/api/v2/write", NULL, WRITE_MAX},
     {"GET POST", "/query", NULL, QUERY_MAX},
     {"GET", "/v1/ingest", NULL, 0},
+    {"GET HEAD", "/metrics", NULL, 0},
     {NULL, NULL, NULL, 0},
 };
 static const struct {
     const char *path;
     void (*serve)(struct web *web, struct http_request *request);
 } served[] = {
-    {"/write", on_write},
-    {"/api/v2/write", on_write},
-    {"/query", on_query},
-    {"/v1/ingest", on_ingest},
+    {"/write", on_write},      {"/api/v2/write", on_write}, {"/query", on_query},
+    {"/v1/ingest", on_ingest}, {"/metrics", on_metrics},
 };
 static const char *const headers[] = {"X-Influxdb-Version", INFLUX_VERSION, "X-Influxdb-Build",
                                       "OSS", NULL};
@@ -287,6 +321,7 @@ int web_open(uv_loop_t *loop, struct runtime *runtime, const struct web_options 
     struct series_db *db = runtime_series(runtime);
 
     web->loop = loop;
+    web->started_us = runtime_now().wall_us;
     web->runtime = runtime;
     web->datagrams = (struct str)STR_INIT;
     uv_mutex_init(&web->mutex);

@@ -101,11 +101,14 @@ static void enter_experiment(struct migration *migration)
     struct trial_query query = {.experiment = id, .order = ORDER_NUMBER};
 
     migration->experiments.len--;
+    spec_init(&migration->spec);
     if (store_find_experiment(migration->store, ref, true, &row, NULL) == 0 &&
         spec_parse(row.experiment.spec_json, strlen(row.experiment.spec_json), "stored spec", "/",
                    NULL, &migration->spec, NULL, NULL) == 0) {
         migration->experiment = id;
         store_trials(migration->store, &query, add_trial, migration, NULL);
+    } else {
+        spec_release(&migration->spec);
     }
     experiment_row_release(&row);
 }

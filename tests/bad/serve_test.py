@@ -184,9 +184,34 @@ def datagrams_are_lines_too(place: Place):
     assert '"datagrams":500' in place.read("out").replace(" ", ""), place.read("out")
 
 
+def prometheus_finds_how_things_stand(place: Place):
+    server = Server(place)
+    assert server.write("m,run=a v=1,w=2")[0] == 204
+    assert server.write("bad")[0] == 400
+    place.write("spec.yaml", """
+name: seen
+command: [sh, -c, 'echo "loss: 0.5"; while [ ! -e end ]; do sleep 0.05; done']
+params: {x: [1]}
+objective: loss
+search: {algorithm: grid}
+code: none
+""")
+    run = place.start("run", "spec.yaml")
+    wait_for("its last value", lambda: 'metric="loss"} 0.5' in server.ask("/metrics")[1])
+    page = server.ask("/metrics")[1]
+    assert "hone_ingest_values_total 2\n" in page and "hone_ingest_rejected_lines_total 1\n" in page, page
+    assert any(line.startswith("hone_experiment") and 'experiment="seen"' in line for line in page.splitlines()), page
+    wait_for("a figure of the machine", lambda: 'figure="memory_bytes"' in server.ask("/metrics")[1])
+    place.write("end", "")
+    assert run.wait(60) == 0, place.read("err")
+    server.end()
+
+
 def what_was_acknowledged_survives_any_death(place: Place):
     acknowledged, n = [], 0
-    for _ in range(5):
+    rounds = int(os.environ.get("SERVE_ROUNDS", 5))
+    answers = 100 if rounds < 100 else 20
+    for _ in range(rounds):
         server = Server(place)
         stop = threading.Event()
 
@@ -205,7 +230,7 @@ def what_was_acknowledged_survives_any_death(place: Place):
         before = len(acknowledged)
         for t in threads:
             t.start()
-        wait_for("100 answers", lambda: len(acknowledged) >= before + 100)
+        wait_for("answers", lambda: len(acknowledged) >= before + answers)
         server.end(signal.SIGKILL)
         stop.set()
         for t in threads:
@@ -243,4 +268,5 @@ def a_taken_port_and_a_taken_home_are_told(place: Place):
 main(what_is_written_is_found_again, a_set_of_tags_is_an_observed_trial, good_lines_of_a_body_are_kept_and_bad_ones_told,
      nan_infinity_and_a_missing_database_are_accepted, bodies_may_be_packed_and_have_a_precision,
      what_is_too_large_or_not_for_us_is_refused, it_answers_as_influxdb_does, databases_are_made_and_dropped,
-     datagrams_are_lines_too, what_was_acknowledged_survives_any_death, a_taken_port_and_a_taken_home_are_told)
+     datagrams_are_lines_too, prometheus_finds_how_things_stand,
+     what_was_acknowledged_survives_any_death, a_taken_port_and_a_taken_home_are_told)
