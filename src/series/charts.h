@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * charts.h — pictures of stored series (query.h), kept in memory so that asking again is quick.
+ *
+ * A picture is that of the full data: every value of the series is smoothed and drawn. It is kept
+ * with the state of its drawing; if the series grew since, only its new part is read. The least
+ * recently used pictures go when there are too many.
+ */
+#ifndef HONE_CHARTS_H
+#define HONE_CHARTS_H
+
+#include "series/db.h"
+#include "series/query.h"
+
+#define CHARTS_BYTES (128u << 20)
+
+struct charts;
+/* `threads` read at the same time, each with a handle of its own. At most about max_bytes stay
+ * after a call. */
+int charts_open(const char *home, size_t threads, size_t max_bytes, struct charts **ret,
+                struct err *err);
+void charts_free(struct charts *charts);
+DEFINE_AUTOFREE(charts);
+
+enum charts_x {
+    CHARTS_STEP, /* counted from 0 where there is none */
+    CHARTS_TIME  /* seconds since 1970; values without a time are left out */
+};
+struct charts_ask {
+    enum charts_x x;
+    struct query_view view;
+    double weight, scale; /* as in struct query_smooth; 0, 0: not smoothed */
+};
+struct charts_line {
+    struct series_source source;
+    const char *metric;
+};
+/* Into ret[n], borrowed until the next call: a picture for each line, empty if there is no such
+ * series. What others flushed before the call is in it. -EINVAL with a sentence: a wrong view or
+ * smoothing. */
+int charts_draw(struct charts *charts, const struct charts_ask *ask,
+                const struct charts_line *lines, size_t n, const struct query_chart **ret,
+                struct err *err);
+
+/* What the cache did so far. */
+struct charts_counts {
+    uint64_t drawn;  /* whole series read */
+    uint64_t grown;  /* new parts read */
+    uint64_t values; /* read in all */
+    size_t kept, bytes;
+};
+struct charts_counts charts_counts(const struct charts *charts);
+
+#endif

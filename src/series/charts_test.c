@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * charts_test.c — a picture from the cache is that of query.h over all values: at first, again, and
+ * after the series grew in every way it can.
+ */
+#include "series/charts.h"
+#include "series/db_fixture.h"
+
+#include <errno.h>
+#include <math.h>
+
+static double value_at(int64_t i)
+{
+    return i % 997 == 3 ? NAN : (double)((i * 7919) % 1013) / 100;
+}
+
+static void put_some(struct series_db *db, int64_t trial, int64_t from, int64_t to)
+{
+    for (int64_t i = from; i < to; i++)
+        assert_int_equal(put1(db, source_of(1, trial), (uint64_t)i + 1, i, "loss", value_at(i)), 0);
+    assert_int_equal(series_db_flush(db, NULL), 0);
+}
+
+static void flush(struct series_db *db)
+{
+    assert_int_equal(series_db_flush(db, NULL), 0);
+}
+
+/* The picture of all that is stored, sorted by x. */
+static struct query_chart *draw_full(struct series_db *db, const struct charts_ask *ask,
+                                     int64_t trial)
+{
+    struct points points = points_of(db, source_of(1, trial), "loss");
+    struct query_smooth smooth = {.weight = ask->weight, .scale = ask->scale};
+    struct query_chart *chart = query_chart_new(&ask->view);
+    VEC(double) x = {0};
+
+    for (size_t i = 0; i < points.values.len; i++)
+        vec_push(&x, ask->x == CHARTS_TIME ? (double)points.times.at[i] / 1e9
+                                           : (double)points.steps.at[i]);
+    query_sort(x.at, points.values.at, x.len);
+    if (smooth.weight > 0 || smooth.scale > 0)
+        query_smooth_feed(&smooth, x.at, points.values.at, x.len, points.values.at);
+    query_chart_feed(chart, x.at, points.values.at, x.len);
+    vec_release(&x);
+    points_release(&points);
+    return chart;
+}
+
+static void check_equal(const struct query_chart *got, const struct query_chart *want)
+{
+    size_t n, m;
+    const struct query_piece *a = query_chart_pieces(got, &n), *b = query_chart_pieces(want, &m);
+
+    assert_int_equal(n, m);
+    for (size_t i = 0; i < n; i++) {
+        struct query_point p[4], q[4];
+        size_t k = query_piece_points(&a[i], p);
+        assert_true(a[i].column == b[i].column && a[i].gap == b[i].gap);
+        assert_int_equal(k, query_piece_points(&b[i], q));
+        assert_memory_equal(p, q, k * sizeof(*p));
+    }
+    assert_memory_equal(query_chart_columns(got), query_chart_columns(want),
+                        query_chart_view(got)->width * sizeof(struct query_column));
+}
+
+static void check_drawn(struct charts *charts, struct series_db *db, const struct charts_ask *ask,
+                        int64_t trials)
+{
+    struct charts_line lines[8];
+    const struct query_chart *drawn[8];
+    struct err err = ERR_INIT;
+
+    for (int64_t i = 0; i < trials; i++)
+        lines[i] = (struct charts_line){source_of(1, i + 1), "loss"};
+    assert_ok(charts_draw(charts, ask, lines, (size_t)trials, drawn, &err), &err);
+    for (int64_t i = 0; i < trials; i++) {
+        autofree(query_chart) struct query_chart *full = draw_full(db, ask, i + 1);
+        check_equal(drawn[i], full);
+    }
+}
+
+static const struct charts_ask plain = {.view = {0, 5000, 100}};
+static const struct charts_ask smooth = {.view = {100, 4000, 70}, .weight = 0.9};
+static const struct charts_ask by_time = {
+    .x = CHARTS_TIME, .view = {0, 0.005, 50}, .scale = 0.0001};
+
+struct fixture {
+    char *home;
+    struct series_db *db;
+    struct charts *charts;
+};
+
+static void fixture_init(struct fixture *fixture, size_t threads, size_t bytes)
+{
+    struct err err = ERR_INIT;
+
+    fixture->home = home_new();
+    fixture->db = must_open(fixture->home, SERIES_WRITE);
+    assert_ok(charts_open(fixture->home, threads, bytes, &fixture->charts, &err), &err);
+}
+
+static void fixture_release(struct fixture *fixture)
+{
+    charts_free(fixture->charts);
+    series_db_free(fixture->db);
+    home_end(fixture->home);
+}
+
+TEST(a_picture_is_that_of_all_values_at_first_and_again)
+{
+    struct fixture fixture;
+
+    fixture_init(&fixture, 2, CHARTS_BYTES);
+    for (int64_t trial = 1; trial <= 5; trial++)
+        put_some(fixture.db, trial, 0, 1000 * trial);
+    check_drawn(fixture.charts, fixture.db, &plain, 5);
+    check_drawn(fixture.charts, fixture.db, &smooth, 5);
+    check_drawn(fixture.charts, fixture.db, &by_time, 5);
+    struct charts_counts once = charts_counts(fixture.charts);
+    assert_int_equal(once.drawn, 15);
+    check_drawn(fixture.charts, fixture.db, &smooth, 5);
+    struct charts_counts again = charts_counts(fixture.charts);
+    assert_true(again.values == once.values && again.kept == 15);
+    fixture_release(&fixture);
+}
+
+TEST(of_a_series_that_grew_only_the_new_part_is_read)
+{
+    const struct charts_ask *asks[] = {&plain, &smooth, &by_time};
+    struct fixture fixture;
+    int64_t n = 10;
+
+    fixture_init(&fixture, 1, CHARTS_BYTES);
+    put_some(fixture.db, 1, 0, n);
+    for (int round = 0; round < 6; round++) {
+        for (size_t i = 0; i < ARRAY_LEN(asks); i++)
+            check_drawn(fixture.charts, fixture.db, asks[i], 1);
+        if (round == 3)
+            assert_int_equal(series_db_compact(fixture.db, NULL), 0);
+        put_some(fixture.db, 1, n, n + 700);
+        n += 700;
+    }
+    struct charts_counts counts = charts_counts(fixture.charts);
+    assert_int_equal(counts.drawn, 3);
+    assert_int_equal(counts.grown, 15);
+    assert_int_equal(counts.values, 3 * (n - 700));
+    fixture_release(&fixture);
+}
+
+TEST(steps_told_again_and_steps_that_fall_are_drawn_as_they_are)
+{
+    struct fixture fixture;
+    struct series_source source = source_of(1, 1);
+
+    fixture_init(&fixture, 1, CHARTS_BYTES);
+    put_some(fixture.db, 1, 0, 1500);
+    check_drawn(fixture.charts, fixture.db, &smooth, 1);
+    for (uint64_t i = 0; i < 3; i++) { /* the last step once more, one at a time */
+        assert_int_equal(put1(fixture.db, source, 2000 + i, 1499, "loss", 50 + (double)i), 0);
+        flush(fixture.db);
+        check_drawn(fixture.charts, fixture.db, &smooth, 1);
+    }
+    assert_int_equal(charts_counts(fixture.charts).grown, 3);
+    for (int64_t step = 700; step < 710; step++)
+        assert_int_equal(put1(fixture.db, source, (uint64_t)step + 3000, step, "loss", 77), 0);
+    flush(fixture.db);
+    check_drawn(fixture.charts, fixture.db, &smooth, 1);
+    put_some(fixture.db, 1, 5000, 5010);
+    check_drawn(fixture.charts, fixture.db, &smooth, 1);
+    fixture_release(&fixture);
+}
+
+TEST(a_series_that_went_and_came_again_is_drawn_anew)
+{
+    struct fixture fixture;
+
+    fixture_init(&fixture, 1, CHARTS_BYTES);
+    put_some(fixture.db, 1, 0, 1500);
+    check_drawn(fixture.charts, fixture.db, &plain, 1);
+    assert_int_equal(series_db_drop(fixture.db, 1, 1, NULL), 0);
+    flush(fixture.db);
+    check_drawn(fixture.charts, fixture.db, &plain, 1);
+    put_some(fixture.db, 1, 100, 1200);
+    check_drawn(fixture.charts, fixture.db, &plain, 1);
+    assert_int_equal(series_db_drop(fixture.db, 1, 1, NULL), 0);
+    put_some(fixture.db, 1, 50, 1150); /* as many, none of them the same */
+    check_drawn(fixture.charts, fixture.db, &plain, 1);
+    assert_int_equal(charts_counts(fixture.charts).grown, 0);
+    fixture_release(&fixture);
+}
+
+TEST(pictures_that_were_not_asked_for_lately_go_first)
+{
+    struct fixture fixture;
+    struct charts_ask asks[3] = {plain, plain, plain};
+
+    fixture_init(&fixture, 1, 30000);
+    put_some(fixture.db, 1, 0, 3000);
+    for (size_t i = 0; i < 3; i++) {
+        asks[i].view.width += i;
+        check_drawn(fixture.charts, fixture.db, &asks[0], 1);
+        check_drawn(fixture.charts, fixture.db, &asks[i], 1);
+    }
+    struct charts_counts counts = charts_counts(fixture.charts);
+    assert_true(counts.bytes <= 30000 && counts.kept < 3);
+    uint64_t drawn = counts.drawn;
+    check_drawn(fixture.charts, fixture.db, &asks[2], 1);
+    assert_int_equal(charts_counts(fixture.charts).drawn, drawn);
+    check_drawn(fixture.charts, fixture.db, &asks[1], 1);
+    assert_int_equal(charts_counts(fixture.charts).drawn, drawn + 1);
+    fixture_release(&fixture);
+}
+
+TEST(what_cannot_be_drawn_is_refused_and_what_is_not_there_is_empty)
+{
+    struct charts_line line = {source_of(9, 9), "never told"};
+    struct charts_line twice[2] = {{source_of(1, 1), "loss"}, {source_of(1, 1), "loss"}};
+    const struct query_chart *drawn[2];
+    autorelease(err) struct err err = ERR_INIT;
+    struct charts_ask ask = plain;
+    struct fixture fixture;
+    size_t n;
+
+    fixture_init(&fixture, 2, CHARTS_BYTES);
+    put_some(fixture.db, 1, 0, 10);
+    ask.weight = 1;
+    assert_int_equal(charts_draw(fixture.charts, &ask, &line, 1, drawn, &err), -EINVAL);
+    ask.weight = 0;
+    ask.view.width = 0;
+    assert_int_equal(charts_draw(fixture.charts, &ask, &line, 1, drawn, &err), -EINVAL);
+    assert_int_equal(charts_draw(fixture.charts, &plain, &line, 1, drawn, &err), 0);
+    query_chart_pieces(drawn[0], &n);
+    assert_int_equal(n, 0);
+    assert_int_equal(charts_draw(fixture.charts, &plain, twice, 2, drawn, &err), 0);
+    assert_ptr_equal(drawn[0], drawn[1]);
+    fixture_release(&fixture);
+}
+
+TEST_MAIN
