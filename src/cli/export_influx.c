@@ -17,6 +17,7 @@
 #include "cli/export.h"
 #include "cli/influx_cursor.h"
 #include "cli/influx_send.h"
+#include "cli/influx_sheet.h"
 #include "cli/output.h"
 #include "metrics/metrics.h"
 
@@ -25,7 +26,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#define WINDOW     65536 /* values of a metric in memory */
 #define LOOK_MS    500   /* between looks at the store */
 #define WAIT_MS    1000  /* for a server that is away: doubled … */
 #define WAIT_MAX   30000 /* … up to this */
@@ -66,87 +66,6 @@ static int on_info(const struct series_info *info, void *arg)
     metric->id = info->name;
     metric->total = info->stats.count;
     return 0;
-}
-
-struct window { /* values of one metric */
-    uint64_t skip;
-    size_t want;
-    VEC(int64_t) steps;
-    VEC(int64_t) times_ns;
-    VEC(double) values;
-};
-
-static int on_chunk(const struct series_chunk *chunk, void *arg)
-{
-    struct window *window = arg;
-    size_t from = (size_t)MIN(window->skip, chunk->n);
-
-    window->skip -= from;
-    for (size_t i = from; i < chunk->n && window->values.len < window->want; i++) {
-        vec_push(&window->steps, chunk->steps[i]);
-        vec_push(&window->times_ns, chunk->times_ns[i]);
-        vec_push(&window->values, chunk->values[i]);
-    }
-    return window->values.len == window->want;
-}
-
-struct origin { /* of a column: the metric's place in its unit, and its first value's position */
-    size_t metric;
-    uint64_t from;
-};
-struct sheet { /* an influx_table and what its columns borrow */
-    struct influx_table table;
-    struct str head;
-    VEC(struct influx_column) columns;
-    VEC(struct window) windows;
-    VEC(char *) fields;
-    VEC(struct origin) origins;
-};
-
-static void sheet_clear(struct sheet *sheet)
-{
-    vec_foreach (window, &sheet->windows) {
-        vec_release(&window->steps);
-        vec_release(&window->times_ns);
-        vec_release(&window->values);
-    }
-    vec_foreach (field, &sheet->fields)
-        free(*field);
-    sheet->columns.len = sheet->windows.len = sheet->fields.len = sheet->origins.len = 0;
-}
-
-static void sheet_release(struct sheet *sheet)
-{
-    sheet_clear(sheet);
-    str_release(&sheet->head);
-    vec_release(&sheet->columns);
-    vec_release(&sheet->windows);
-    vec_release(&sheet->fields);
-    vec_release(&sheet->origins);
-}
-
-/* What the metric has from `from` to `to`, or as much of it as fits into a window. */
-static void sheet_load(struct sending *sending, struct sheet *sheet, const struct influx_unit *unit,
-                       size_t index, uint64_t from, uint64_t to)
-{
-    const struct influx_metric *metric = &unit->metrics.at[index];
-    struct window window = {.skip = from, .want = (size_t)MIN(to - from, WINDOW)};
-    autorelease(str) struct str field = STR_INIT;
-
-    series_db_read(sending->export->series, &unit->source, metric->id, &series_all, on_chunk,
-                   &window);
-    size_t n = window.values.len;
-    struct influx_column column = {.n = n,
-                                   .steps = window.steps.at,
-                                   .times_ns = window.times_ns.at,
-                                   .values = window.values.at,
-                                   .more = n == window.want && from + n < to};
-    influx_field(metric->name, &field);
-    vec_push(&sheet->fields, str_take(&field));
-    column.field = *vec_last(&sheet->fields);
-    vec_push(&sheet->windows, window);
-    vec_push(&sheet->columns, column);
-    vec_push(&sheet->origins, ((struct origin){index, from}));
 }
 
 /* ---- tags ---- */
@@ -311,42 +230,18 @@ static int deliver(struct sending *sending)
     return 0;
 }
 
-/* The unit's metrics are told as far as the table was. */
-static void move_on(struct influx_unit *unit, const struct sheet *sheet)
-{
-    unit->stamp = sheet->table.stamp;
-    for (size_t i = 0; i < sheet->columns.len; i++)
-        unit->metrics.at[sheet->origins.at[i].metric].at =
-            sheet->origins.at[i].from + sheet->columns.at[i].at;
-}
-
 /* Load what follows `at` (again: what follows `done`, up to `at`). False: nothing does. */
-static bool load_unit(struct sending *sending, struct influx_unit *unit, bool again,
-                      struct sheet *sheet)
+static bool load_unit(struct sending *sending, const struct influx_unit *unit, bool again,
+                      struct influx_sheet *sheet)
 {
-    bool any = false;
-
-    sheet_clear(sheet);
-    for (size_t i = 0; i < unit->metrics.len; i++) {
-        struct influx_metric *metric = &unit->metrics.at[i];
-        uint64_t from = again ? metric->done : metric->at, to = again ? metric->at : metric->total;
-        if (metric->id == SERIES_NAME_NONE || from >= to)
-            continue;
-        sheet_load(sending, sheet, unit, i, from, to);
-        any |= vec_last(&sheet->columns)->n > 0;
-    }
     make_head(sending, unit, &sheet->head);
-    sheet->table = (struct influx_table){.head = sheet->head.s,
-                                         .stamp = unit->stamp,
-                                         .columns = sheet->columns.at,
-                                         .n = sheet->columns.len};
-    return any;
+    return influx_sheet_load(sheet, sending->export->series, unit, again);
 }
 
 /* All that a unit has, in as many batches as it takes; the last stays open for others. */
 static int send_unit(struct sending *sending, struct influx_unit *unit)
 {
-    autorelease(sheet) struct sheet sheet = {.head = STR_INIT};
+    autorelease(influx_sheet) struct influx_sheet sheet = {.head = STR_INIT};
     enum influx_filled filled = INFLUX_MORE;
 
     while (filled != INFLUX_DONE) {
@@ -354,7 +249,7 @@ static int send_unit(struct sending *sending, struct influx_unit *unit)
             break;
         filled = influx_batch_add(&sending->batch, &sheet.table, !unit->sending);
         influx_cursor_send(&sending->cursor, unit);
-        move_on(unit, &sheet);
+        influx_sheet_told(&sheet, unit);
         int r = filled == INFLUX_FULL ? deliver(sending) : 0;
         if (r < 0)
             return r;
@@ -367,7 +262,7 @@ static int send_again(struct sending *sending)
 {
     for (size_t i = 0; i < sending->cursor.sending.len; i++) {
         struct influx_unit *unit = sending->cursor.sending.at[i];
-        autorelease(sheet) struct sheet sheet = {.head = STR_INIT};
+        autorelease(influx_sheet) struct influx_sheet sheet = {.head = STR_INIT};
         if (!load_unit(sending, unit, true, &sheet))
             continue;
         influx_batch_add(&sending->batch, &sheet.table, true);

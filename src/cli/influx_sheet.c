@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * influx_sheet.c — from positions to columns. The store reads a metric from its beginning: what was
+ * told before is passed over, a window of 65,536 values at a time.
+ */
+#include "cli/influx_sheet.h"
+
+static void clear(struct influx_sheet *sheet)
+{
+    vec_foreach (window, &sheet->windows) {
+        vec_release(&window->steps);
+        vec_release(&window->times_ns);
+        vec_release(&window->values);
+    }
+    vec_foreach (field, &sheet->fields)
+        free(*field);
+    sheet->columns.len = sheet->windows.len = sheet->fields.len = sheet->origins.len = 0;
+}
+
+void influx_sheet_release(struct influx_sheet *sheet)
+{
+    clear(sheet);
+    str_release(&sheet->head);
+    vec_release(&sheet->columns);
+    vec_release(&sheet->windows);
+    vec_release(&sheet->origins);
+    vec_release(&sheet->fields);
+}
+
+static int on_chunk(const struct series_chunk *chunk, void *arg)
+{
+    struct influx_window *window = arg;
+    size_t from = (size_t)MIN(window->skip, chunk->n);
+
+    window->skip -= from;
+    for (size_t i = from; i < chunk->n && window->values.len < window->want; i++) {
+        vec_push(&window->steps, chunk->steps[i]);
+        vec_push(&window->times_ns, chunk->times_ns[i]);
+        vec_push(&window->values, chunk->values[i]);
+    }
+    return window->values.len == window->want;
+}
+
+/* A column of what one metric has from `from` to `to`; how many values. */
+static size_t load_metric(struct influx_sheet *sheet, struct series_db *db,
+                          const struct influx_unit *unit, struct influx_origin origin, uint64_t to)
+{
+    const struct influx_metric *metric = &unit->metrics.at[origin.metric];
+    struct influx_window window = {.skip = origin.from,
+                                   .want = (size_t)MIN(to - origin.from, INFLUX_WINDOW)};
+    autorelease(str) struct str field = STR_INIT;
+
+    series_db_read(db, &unit->source, metric->id, &series_all, on_chunk, &window);
+    size_t n = window.values.len;
+    influx_field(metric->name, &field);
+    struct influx_column column = {.field = str_take(&field),
+                                   .n = n,
+                                   .steps = window.steps.at,
+                                   .times_ns = window.times_ns.at,
+                                   .values = window.values.at,
+                                   .more = n == window.want && origin.from + n < to};
+    vec_push(&sheet->fields, (char *)column.field);
+    vec_push(&sheet->windows, window);
+    vec_push(&sheet->columns, column);
+    vec_push(&sheet->origins, origin);
+    return n;
+}
+
+bool influx_sheet_load(struct influx_sheet *sheet, struct series_db *db,
+                       const struct influx_unit *unit, bool again)
+{
+    size_t values = 0;
+
+    clear(sheet);
+    for (size_t i = 0; i < unit->metrics.len; i++) {
+        const struct influx_metric *metric = &unit->metrics.at[i];
+        struct influx_origin origin = {i, again ? metric->done : metric->at};
+        uint64_t to = again ? metric->at : metric->total;
+        if (metric->id != SERIES_NAME_NONE && origin.from < to)
+            values += load_metric(sheet, db, unit, origin, to);
+    }
+    sheet->table = (struct influx_table){.head = sheet->head.s,
+                                         .stamp = unit->stamp,
+                                         .columns = sheet->columns.at,
+                                         .n = sheet->columns.len};
+    return values > 0;
+}
+
+void influx_sheet_told(const struct influx_sheet *sheet, struct influx_unit *unit)
+{
+    unit->stamp = sheet->table.stamp;
+    for (size_t i = 0; i < sheet->columns.len; i++) {
+        const struct influx_origin *origin = &sheet->origins.at[i];
+        unit->metrics.at[origin->metric].at = origin->from + sheet->columns.at[i].at;
+    }
+}
