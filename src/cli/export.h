@@ -43,6 +43,11 @@ void export_point(const struct export *export, const char *trial, const char *me
                   const struct series_point *point);
 /* The samples as they come, until the experiment ends. */
 int export_follow(const struct export *export);
+/* Has the store other samples than `seen`, what it had the last time? Then `seen` is that. */
+struct export_seen {
+    uint64_t rows, values;
+};
+bool export_has_news(const struct export *export, struct export_seen *seen);
 /* Does somebody work at the experiment? Read from the database anew. */
 bool export_goes_on(const struct export *export);
 /* The samples to an InfluxDB (--influx). The exit code. */

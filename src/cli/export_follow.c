@@ -32,6 +32,7 @@ struct followed { /* a metric of an attempt */
 };
 struct follower {
     const struct export *export;
+    struct export_seen seen;
     VEC(struct followed *) list;
     struct map_text places; /* "trial.attempt metric" */
 };
@@ -47,6 +48,16 @@ bool export_goes_on(const struct export *export)
     enum experiment_state state = shown_state(&row.experiment, engine);
     experiment_row_release(&row);
     return state == EXPERIMENT_RUNNING;
+}
+
+bool export_has_news(const struct export *export, struct export_seen *seen)
+{
+    struct series_size size;
+    series_db_size(export->series, &size);
+    bool news = size.rows != seen->rows || size.values != seen->values;
+
+    *seen = (struct export_seen){size.rows, size.values};
+    return news;
 }
 
 static int on_info(const struct series_info *info, void *arg)
@@ -112,12 +123,12 @@ static void tell(struct follower *follower, struct followed *followed)
     followed->told += telling.told;
 }
 
-static int look(struct follower *follower)
+static int look(struct follower *follower, bool last)
 {
     const struct export *export = follower->export;
     int r = series_db_refresh(export->series, export->err);
 
-    if (r < 0)
+    if (r < 0 || (!export_has_news(export, &follower->seen) && !last))
         return r;
     series_db_list(export->series, export->target->experiment.experiment.id, -1, SERIES_NAME_NONE,
                    on_info, follower);
@@ -143,9 +154,10 @@ int export_follow(const struct export *export)
 
     if (!export->jsonl)
         fputs("trial,metric,step,time,value\n", export->to);
+    fflush(export->to);
     for (;;) {
         bool last = !export_goes_on(export);
-        int r = look(&follower);
+        int r = look(&follower, last);
         if (last || r < 0)
             return r;
         poll(NULL, 0, LOOK_MS);

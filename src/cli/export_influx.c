@@ -49,7 +49,8 @@ struct sending {
     struct influx_cursor cursor;
     struct influx_batch batch;
     struct map params; /* trial → ",lr=0.1" */
-    bool dirty;        /* the cursor's file does not yet say what is done */
+    struct export_seen seen;
+    bool dirty; /* the cursor's file does not yet say what is done */
     uint64_t batches, points, left_out, partly;
 };
 
@@ -271,13 +272,14 @@ static int send_again(struct sending *sending)
     return deliver(sending);
 }
 
-/* All that the store has now. */
-static int send_all(struct sending *sending)
+/* All that the store has now; nothing is looked at if it has no more than the last time, unless
+ * this is the last. */
+static int send_all(struct sending *sending, bool last)
 {
     struct err *err = sending->export->err;
     int r = series_db_refresh(sending->export->series, err);
 
-    if (r < 0)
+    if (r < 0 || (!export_has_news(sending->export, &sending->seen) && !last))
         return r;
     series_db_list(sending->export->series, sending->experiment, -1, SERIES_NAME_NONE, on_info,
                    sending);
@@ -306,7 +308,7 @@ static int send_until_end(struct sending *sending)
         r = load(sending);
     while (r == 0) {
         bool last = !sending->follow || !export_goes_on(sending->export);
-        r = send_all(sending);
+        r = send_all(sending, last);
         if (last || r < 0)
             break;
         poll(NULL, 0, LOOK_MS);

@@ -7,7 +7,7 @@
 | echo "step 3 train/loss=nan acc=1"
 $ hone run -d --minimize acc -- sh train.sh | head -1
 experiment 1 runs in the background[..]
-$ hone export 1 --metrics --follow >out & until grep -q ',2,' out; do sleep 0.02; done; cut -d, -f1-3,5 out; touch go; wait; tail -n +4 out | cut -d, -f1-3,5
+$ hone export 1 --metrics --follow >out & until grep -qs ',2,' out; do sleep 0.02; done; cut -d, -f1-3,5 out; touch go; wait; tail -n +4 out | cut -d, -f1-3,5
 trial,metric,step,value
 1.1,train/loss,1,0.1
 1.1,train/loss,2,0.2
