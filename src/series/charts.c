@@ -87,11 +87,14 @@ static bool is_old(struct feeding *feeding, const struct series_chunk *chunk, si
     return x < entry->last;
 }
 
-static void feed(struct entry *entry, const double *x, double *y, size_t n)
+/* `scratch` is for n values; it may be y. */
+static void feed(struct entry *entry, const double *x, const double *y, size_t n, double *scratch)
 {
-    if (entry->smooth.weight > 0 || entry->smooth.scale > 0)
-        query_smooth_feed(&entry->smooth, x, y, n, y);
-    query_chart_feed(entry->chart, x, y, n);
+    bool smooth = entry->smooth.weight > 0 || entry->smooth.scale > 0;
+
+    if (smooth)
+        query_smooth_feed(&entry->smooth, x, y, n, scratch);
+    query_chart_feed(entry->chart, x, smooth ? scratch : y, n);
 }
 
 static void note_x(struct entry *entry, int64_t x)
@@ -100,9 +103,8 @@ static void note_x(struct entry *entry, int64_t x)
     entry->last = x;
 }
 
-static int on_chunk(const struct series_chunk *chunk, void *arg)
+static int feed_rows(struct feeding *feeding, const struct series_chunk *chunk)
 {
-    struct feeding *feeding = arg;
     struct entry *entry = feeding->entry;
     double x[BLOCK_VALUES], y[BLOCK_VALUES];
     size_t n = 0;
@@ -127,8 +129,53 @@ static int on_chunk(const struct series_chunk *chunk, void *arg)
         vec_push(&feeding->y, y[i]);
     }
     if (!feeding->sort)
-        feed(entry, x, y, n);
+        feed(entry, x, y, n, y);
     return 0;
+}
+
+/* As doubles. False: one has none, or it falls. */
+static bool to_rising(const int64_t *from, size_t n, int64_t last, bool time, double *ret)
+{
+    int64_t before = MAX(last, INT64_MIN + 1);
+    bool falls = false;
+
+    for (size_t i = 0; i < n; i++) {
+        falls |= from[i] < before;
+        before = from[i];
+        ret[i] = (double)before;
+    }
+    for (size_t i = 0; time && i < n; i++)
+        ret[i] /= 1e9;
+    return !falls;
+}
+
+/* Nearly all chunks are new from their first row and rise: these are drawn as they are. */
+static bool feed_whole(const struct feeding *feeding, const struct series_chunk *chunk)
+{
+    struct entry *entry = feeding->entry;
+    bool time = entry->ask.x == CHARTS_TIME;
+    const int64_t *from = time ? chunk->times_ns : chunk->steps;
+    double x[BLOCK_VALUES], scratch[BLOCK_VALUES];
+    size_t n = chunk->n;
+
+    if (feeding->append || feeding->sort || !n || !to_rising(from, n, entry->last, time, x))
+        return false;
+    feed(entry, x, chunk->values, n, scratch);
+    entry->rows += n;
+    entry->ties = from[n - 1] == entry->last ? entry->ties : 0;
+    for (size_t i = n; i > 0 && from[i - 1] == from[n - 1]; i--)
+        entry->ties++;
+    entry->last = from[n - 1];
+    if (!time && entry->last >= entry->next && entry->last < INT64_MAX)
+        entry->next = entry->last + 1;
+    return true;
+}
+
+static int on_chunk(const struct series_chunk *chunk, void *arg)
+{
+    struct feeding *feeding = arg;
+
+    return feed_whole(feeding, chunk) ? 0 : feed_rows(feeding, chunk);
 }
 
 /* ---- drawing ---- */
@@ -192,7 +239,7 @@ static void draw_sorted(struct series_db *db, struct entry *entry, uint32_t name
     entry->grows = false;
     series_db_read(db, &entry->source, name, &series_all, on_chunk, &feeding);
     query_sort(feeding.x.at, feeding.y.at, feeding.x.len);
-    feed(entry, feeding.x.at, feeding.y.at, feeding.x.len);
+    feed(entry, feeding.x.at, feeding.y.at, feeding.x.len, feeding.y.at);
     vec_release(&feeding.x);
     vec_release(&feeding.y);
 }

@@ -289,35 +289,36 @@ struct gathering {
     struct curves *curves;
     const struct series_info *piece;
     int64_t started_us;
+    int64_t last_step; /* of the block before; STEP_NONE: none yet */
 };
 
 /* Blocks must follow one another, too: then a range of steps is one block. */
 static int on_head(const struct series_chunk *chunk, void *arg)
 {
-    const struct gathering *gathering = arg;
-    struct curves *curves = gathering->curves;
-    const struct head *last = curves->heads.len ? vec_last(&curves->heads) : NULL;
+    struct gathering *gathering = arg;
 
-    if (chunk->first_step == STEP_NONE ||
-        (last && chunk->first_step <= last->block.stats.last_step))
+    if (chunk->first_step == STEP_NONE || chunk->first_step <= gathering->last_step)
         return -EAGAIN;
+    gathering->last_step = chunk->last_step;
     struct head head = {.piece = gathering->piece};
     head.block.first_s = to_bound(chunk->first_ns, gathering->started_us);
     head.block.last_s = to_bound(chunk->last_ns, gathering->started_us);
     to_expr(chunk->stats, &head.block.stats);
     put_steps(&head.block.stats, chunk->first_step, chunk->last_step);
-    vec_push(&curves->heads, head);
+    vec_push(&gathering->curves->heads, head);
     return 0;
 }
 
 static int gather_heads(struct curves *curves, const struct series_info *pieces, size_t n,
                         const struct trial *trial)
 {
+    struct gathering gathering = {
+        .curves = curves, .started_us = trial->started_us, .last_step = STEP_NONE};
     int r = 0;
 
     curves->heads.len = 0;
     for (size_t i = 0; i < n && r == 0; i++) {
-        struct gathering gathering = {curves, &pieces[i], trial->started_us};
+        gathering.piece = &pieces[i];
         if (!is_stepped(&pieces[i]))
             return -EAGAIN;
         r = series_db_headers(curves->db, &pieces[i].source, pieces[i].name, on_head, &gathering);
