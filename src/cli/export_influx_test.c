@@ -3,11 +3,11 @@
  * export_influx_test.c — what export --influx decides without a server: names, times, batches, the
  * cursor, URLs and what an answer means.
  */
+#include "base/rng.h"
 #include "cli/help.h"
-#include "cli/influx_cursor.h"
 #include "cli/influx_send.h"
-#include "model/trial.h"
-#include "tests/test.h"
+#include "cli/influx_sheet.h"
+#include "series/db_fixture.h"
 
 #include <errno.h>
 #include <math.h>
@@ -77,7 +77,6 @@ TEST(times_at_the_ends_are_those_that_influxdb_takes)
 
 /* ---- lines ---- */
 
-#define ROWS 4
 static struct influx_column column(const char *field, const int64_t *steps, const int64_t *times,
                                    const double *values, size_t n)
 {
@@ -205,6 +204,115 @@ TEST(batches_have_at_most_5000_lines_and_a_megabyte_and_windows_do_not_show)
     assert_string_equal(whole.s, pieces.s);
     memset(head + strlen(head), 'x', sizeof(head) - 1 - strlen("m,tag="));
     assert_int_equal(all_lines(head, MANY, &longer), 12);
+}
+
+/* ---- a batch made again ---- */
+
+#define WIDE 3
+#define LONG 4000
+struct chance { /* columns whose times and steps come again and go back */
+    int64_t steps[WIDE][LONG], times[WIDE][LONG];
+    double values[WIDE][LONG];
+    struct influx_column columns[WIDE];
+};
+
+static void fill_by_chance(struct chance *chance, uint64_t seed)
+{
+    static const char *const fields[WIDE] = {"a", "b", "c"};
+    struct rng rng;
+    rng_init(&rng, seed, 0);
+    for (size_t i = 0; i < WIDE; i++) {
+        int64_t time = 1000;
+        for (size_t j = 0; j < LONG; j++) {
+            time += (int64_t)rng_below(&rng, 4) - (rng_chance(&rng, 0.02) ? 50 : 0);
+            chance->times[i][j] = rng_chance(&rng, 0.02) ? INFLUX_NO_TIME : time;
+            chance->steps[i][j] = rng_chance(&rng, 0.1) ? STEP_NONE : (int64_t)j / 3;
+            chance->values[i][j] = rng_chance(&rng, 0.05) ? NAN : rng_unit(&rng);
+        }
+        chance->columns[i] =
+            column(fields[i], chance->steps[i], chance->times[i], chance->values[i], LONG);
+    }
+}
+
+/* No two lines of a batch have the same time: a series of InfluxDB would keep one. */
+static void check_times_differ(const struct influx_batch *batch)
+{
+    struct map seen = MAP_INIT;
+    size_t lines = 0;
+    for (const char *at = batch->text.s; (at = strchr(at, '\n')); at++, lines++) {
+        const char *time = at;
+        while (time[-1] != ' ')
+            time--;
+        uint64_t ns = (uint64_t)strtoll(time, NULL, 10);
+        assert_null(map_find(&seen, ns));
+        map_put(&seen, ns, &seen);
+    }
+    assert_int_equal(lines, batch->lines);
+    map_release(&seen);
+}
+
+TEST(a_batch_is_made_again_from_its_ends_whatever_came_behind_them)
+{
+    autofree(mem) struct chance *chance = xcalloc(1, sizeof(*chance));
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        fill_by_chance(chance, seed);
+        struct influx_table table = {"m", INFLUX_STAMP_INIT(7), chance->columns, WIDE};
+        struct influx_batch first = INFLUX_BATCH_INIT, again = INFLUX_BATCH_INIT;
+        assert_int_equal(influx_batch_add(&first, &table, true), INFLUX_FULL);
+        check_times_differ(&first);
+        struct influx_stamp stamp = table.stamp;
+        for (size_t i = 0; i < WIDE; i++) {
+            chance->columns[i].n = chance->columns[i].at;
+            chance->columns[i].at = 0;
+        }
+        table.stamp = (struct influx_stamp)INFLUX_STAMP_INIT(7);
+        assert_int_equal(influx_batch_add(&again, &table, true), INFLUX_DONE);
+        assert_string_equal(first.text.s, again.text.s);
+        assert_int_equal(first.left_out, again.left_out);
+        assert_true(stamp.raw == table.stamp.raw && stamp.out == table.stamp.out);
+        influx_batch_release(&first);
+        influx_batch_release(&again);
+    }
+}
+
+/* ---- from the store ---- */
+
+TEST(a_series_longer_than_a_window_is_read_on_where_it_was)
+{
+    char *home = home_new();
+    struct series_db *db = must_open(home, SERIES_WRITE);
+    struct series_source from = source_of(3, 1);
+    autorelease(influx_cursor) struct influx_cursor cursor;
+    autorelease(influx_sheet) struct influx_sheet sheet = {.head = STR_INIT};
+    struct influx_batch batch = INFLUX_BATCH_INIT;
+    size_t rows = INFLUX_WINDOW + 1000, told = 0;
+
+    for (size_t i = 0; i < rows; i++)
+        assert_int_equal(put2(db, from, i + 1, (int64_t)i, "t/a", (double)i, "t/b", 1), 0);
+    influx_cursor_init(&cursor, 0);
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "t/b" : "t/a";
+        struct influx_metric *metric = influx_cursor_metric(&cursor, &from, name);
+        metric->id = name_of(db, name);
+        metric->total = rows;
+    }
+    assert_int_equal(cursor.units.len, 1);
+    struct influx_unit *unit = cursor.units.at[0];
+    while (influx_sheet_load(&sheet, db, unit, false)) {
+        assert_int_equal(sheet.table.n, 2);
+        assert_true(sheet.columns.at[0].values[0] == (double)told);
+        influx_batch_clear(&batch);
+        influx_batch_add(&batch, &sheet.table, true);
+        assert_true(batch.lines > 0);
+        told += batch.lines;
+        influx_sheet_told(&sheet, unit);
+    }
+    assert_int_equal(told, rows);
+    assert_int_equal(unit->metrics.at[0].at, rows);
+    assert_int_equal(unit->metrics.at[1].at, rows);
+    influx_batch_release(&batch);
+    series_db_free(db);
+    home_end(home);
 }
 
 /* ---- the cursor ---- */
