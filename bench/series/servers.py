@@ -92,9 +92,10 @@ class Server:
     def command(self):
         raise NotImplementedError
 
-    def start(self, udp=False, as_anyone=False):
-        """`as_anyone`: without root's right to buffers of any size."""
-        before = ["setpriv", "--bounding-set", "-net_admin"] if as_anyone and os.geteuid() == 0 else []
+    def start(self, udp=False, as_anyone=False, before=()):
+        """`as_anyone`: without root's right to buffers of any size. `before`: words that start it."""
+        if as_anyone and os.geteuid() == 0:
+            before = [*before, "setpriv", "--bounding-set", "-net_admin"]
         if udp:
             self.udp_port = free_port(socket.SOCK_DGRAM)
         with open(self.folder / "log", "ab") as log:
@@ -188,11 +189,11 @@ class Server:
             if self.cpu() - before < 0.03 * quiet_s:
                 return
 
-    def disk(self):
+    def disk(self, under="."):
         """Bytes of all its files, but for its words and its settings. Holes do not count: InfluxDB
         makes files of 4 MiB for names and fills them later."""
         total = 0
-        for path in self.folder.rglob("*"):
+        for path in (self.folder / under).rglob("*"):
             if path.is_file() and path.name not in ("log", "conf"):
                 status = path.stat()
                 total += min(status.st_size, 512 * status.st_blocks)
@@ -284,11 +285,12 @@ bind-address = "127.0.0.1:{backup}"
             return False
 
     def settle(self):
-        """Its cache goes to files, and these are compacted, in the background."""
-        end = time.monotonic() + PATIENCE_S
-        while self.wal() > 0 and time.monotonic() < end:
-            time.sleep(0.5)
-        self.wait_idle(5.0)
+        """Its cache goes to files, and these are compacted, in the background: done when nothing
+        has changed for three looks."""
+        end, sizes = time.monotonic() + PATIENCE_S, [0]
+        while (self.wal() > 0 or len(sizes) < 4 or len(set(sizes[-3:])) > 1) and time.monotonic() < end:
+            self.wait_idle(3.0)
+            sizes.append(self.disk())
 
     def wal(self):
         return sum(path.stat().st_size for path in (self.folder / "wal").rglob("*.wal"))
