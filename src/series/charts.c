@@ -204,19 +204,28 @@ static struct series_info find_info(struct series_db *db, const struct entry *en
     return finding.found;
 }
 
+static bool same_bits(double a, double b)
+{
+    uint64_t x, y;
+
+    memcpy(&x, &a, sizeof(x));
+    memcpy(&y, &b, sizeof(y));
+    return x == y;
+}
+
 /* One that was dropped and told anew begins otherwise, or at another time. */
 static bool begins_alike(const struct series_info *a, const struct series_info *b)
 {
-    return memcmp(&a->stats.first, &b->stats.first, sizeof(double)) == 0 &&
-           a->first_step == b->first_step && a->first_ns == b->first_ns;
+    return same_bits(a->stats.first, b->stats.first) && a->first_step == b->first_step &&
+           a->first_ns == b->first_ns;
 }
 
 static bool is_same(const struct series_info *a, const struct series_info *b)
 {
     return a->stats.count == b->stats.count && begins_alike(a, b) &&
-           memcmp(&a->stats.last, &b->stats.last, sizeof(double)) == 0 &&
-           a->stats.sum == b->stats.sum && a->stats.squares == b->stats.squares &&
-           a->last_step == b->last_step && a->last_ns == b->last_ns;
+           same_bits(a->stats.last, b->stats.last) && a->stats.sum == b->stats.sum &&
+           a->stats.squares == b->stats.squares && a->last_step == b->last_step &&
+           a->last_ns == b->last_ns;
 }
 
 static void begin(struct entry *entry)
@@ -353,24 +362,32 @@ static size_t sum_bytes(const struct charts *charts)
     return bytes;
 }
 
-/* Least recently used first; those of this call stay. */
+/* The least recently used one, out of the list; NULL: all are of this call. */
+static struct entry *take_oldest(struct charts *charts)
+{
+    size_t n = charts->entries.len, oldest = n;
+    uint64_t used = charts->calls;
+
+    for (size_t i = 0; i < n; i++)
+        if (charts->entries.at[i]->used < used) {
+            used = charts->entries.at[i]->used;
+            oldest = i;
+        }
+    if (oldest == n)
+        return NULL;
+    struct entry *entry = charts->entries.at[oldest];
+    charts->entries.at[oldest] = charts->entries.at[n - 1];
+    charts->entries.at[n - 1] = NULL;
+    charts->entries.len--;
+    return entry;
+}
+
 static void evict(struct charts *charts)
 {
-    size_t bytes = sum_bytes(charts);
+    struct entry *entry;
 
-    while (bytes > charts->max_bytes) {
-        size_t oldest = 0;
-        for (size_t i = 1; i < charts->entries.len; i++)
-            if (charts->entries.at[i]->used < charts->entries.at[oldest]->used)
-                oldest = i;
-        struct entry *entry = charts->entries.at[oldest];
-        if (entry->used == charts->calls)
-            break;
-        bytes -= entry->bytes;
-        charts->entries.at[oldest] = *vec_last(&charts->entries);
-        charts->entries.len--;
+    while (sum_bytes(charts) > charts->max_bytes && (entry = take_oldest(charts)))
         entry_free(entry);
-    }
 }
 
 /* ---- many at once ---- */

@@ -258,8 +258,8 @@ enum curves_answer curves_stats(struct curves *curves, size_t metric, const stru
     size_t n;
     const struct series_info *pieces = find_pieces(&curves->metrics.at[metric], trial, &n);
 
-    if (stored && !n)
-        return CURVES_NONE;
+    if (stored && !n) /* one that was only observed may have summaries without samples */
+        return trial->attempts ? CURVES_NONE : CURVES_UNKNOWN;
     if (!stored || !follow_on(pieces, n))
         return CURVES_UNKNOWN;
     struct block_stats all = pieces[0].stats;

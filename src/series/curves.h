@@ -30,7 +30,7 @@ size_t curves_metric(struct curves *curves, const char *name);
 
 enum curves_answer {
     CURVES_NONE,    /* the trial has no such metric */
-    CURVES_UNKNOWN, /* series_read() knows */
+    CURVES_UNKNOWN, /* series_read() knows, or the database's summary */
     CURVES_KNOWN
 };
 enum curves_answer curves_stats(struct curves *curves, size_t metric, const struct trial *trial,

@@ -222,6 +222,9 @@ TEST(only_what_the_store_vouches_for_is_told)
         struct trial trial = trial_of(number);
         assert_int_equal(curves_stats(fixture.row.curves, 0, &trial, &stats), want[number]);
     }
+    struct trial observed = trial_of(OBSERVED);
+    size_t acc = curves_metric(fixture.row.curves, "acc");
+    assert_int_equal(curves_stats(fixture.row.curves, acc, &observed, &stats), CURVES_UNKNOWN);
     struct trial absent = trial_of(KINDS);
     assert_int_equal(curves_stats(fixture.row.curves, 0, &absent, &stats), CURVES_UNKNOWN);
     fixture_release(&fixture);
