@@ -44,31 +44,24 @@ class Server:
     """`plan` is asked for every request: "ok", a status, "lose" (takes nothing, no answer), "mute"
     (takes it, no answer), or a function that is called when it was taken."""
 
-    def __init__(self, plan=None, port=0):
+    def __init__(self, plan=None, up=True):
         self.points = collections.defaultdict(dict)
         self.batches, self.connections, self.requests = [], 0, []
         self.plan = plan or (lambda n: "ok")
-        self.open(port)
-
-    def open(self, port=0):
+        self.lock = threading.Lock()  # of the points
         self.socket = socket.socket()
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.socket.bind(("127.0.0.1", port))
+        self.socket.bind(("127.0.0.1", 0))  # the port is ours; who connects is refused until we listen
+        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
+        if up:
+            self.come_up()
+
+    def come_up(self):
         self.socket.listen(8)
-        self.port = self.socket.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        threading.Thread(target=self.accept, args=(self.socket,), daemon=True).start()
+        threading.Thread(target=self.accept, daemon=True).start()
 
-    def close(self):
-        self.socket.shutdown(socket.SHUT_RDWR)
-        self.socket.close()
-
-    def accept(self, listening):
+    def accept(self):
         while True:
-            try:
-                peer, _ = listening.accept()
-            except OSError:
-                return
+            peer, _ = self.socket.accept()
             self.connections += 1
             threading.Thread(target=self.serve, args=(peer,), daemon=True).start()
 
@@ -108,17 +101,18 @@ class Server:
         return True
 
     def take(self, text):
-        self.batches.append(text)
-        for line in text.splitlines():
-            key, fields, time = line.split(" ")
-            for field in fields.split(","):
-                name, value = field.split("=")
-                self.points[key, int(time)][name] = value
+        with self.lock:
+            self.batches.append(text)
+            for line in text.splitlines():
+                key, fields, time = line.split(" ")
+                self.points[key, int(time)].update(field.split("=") for field in fields.split(","))
 
     def samples(self):
         """(trial, metric, step, value), sorted."""
         found = []
-        for (key, _), fields in self.points.items():
+        with self.lock:
+            points = [(key, dict(fields)) for (key, _), fields in self.points.items()]
+        for key, fields in points:
             measurement, tags = key.split(",", 1)
             tags = dict(tag.split("=") for tag in tags.split(","))
             if tags["source"] == "system":
@@ -234,20 +228,18 @@ def answers_that_fail_are_told_and_the_same_command_goes_on(place: Place):
     assert len(said) == 6, said
     assert "cache maximum memory size exceeded" in said[0] and "exceeded limited write plan" in said[3], said
     same(place, server)
-    server.close()
-    _, err = finish(export(place, server, "--tags"), code=1)
+    _, err = finish(export(place, Server(up=False)), code=1)
     assert "onnect" in err and "--follow waits" in err, err
 
 
 def a_follower_waits_for_the_server_and_goes_on_to_the_end(place: Place):
-    server = Server(lambda n: {2: (503, "")}.get(n, "ok"))
-    server.close()
+    server = Server(lambda n: {2: (503, "")}.get(n, "ok"), up=False)
     run = place.start("run", *spec_of(place, 1, place.path("go")))
     wait_for("the experiment", lambda: place.trials("1"))
     follower = export(place, server, "--follow")
     first = follower.stderr.readline().decode()
     assert "trying again" in first, first
-    server.open(server.port)
+    server.come_up()
     wait_for("the first half", lambda: len(server.samples()) >= POINTS)
     assert follower.poll() is None and run.poll() is None
     place.write("go", "")
