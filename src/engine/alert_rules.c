@@ -111,7 +111,7 @@ void alert_watch_point(struct alert_watch *watch, int64_t us)
 
 int64_t alert_stall_us(const struct alert_watch *watch, double times)
 {
-    double between[ALERT_INTERVALS];
+    double between[ALERT_INTERVALS] = {0};
     size_t n = (size_t)MIN(watch->points - 1, (int64_t)ALERT_INTERVALS);
 
     if (watch->points < ALERT_STALL_POINTS)
