@@ -49,12 +49,9 @@ static bool of_file(enum series_file file)
 
 static void note_attempt(struct curves *curves, const struct series_source *source)
 {
-    struct told *last = curves->told.len ? vec_last(&curves->told) : NULL;
-
-    if (!last || last->trial != source->trial) {
+    if (!curves->told.len || vec_last(&curves->told)->trial != source->trial)
         vec_push(&curves->told, ((struct told){.trial = source->trial}));
-        last = vec_last(&curves->told);
-    }
+    struct told *last = vec_last(&curves->told);
     if (of_file(source->file) && source->attempt > last->newest) {
         last->newest = source->attempt;
         last->attempts++;
@@ -130,13 +127,14 @@ static int trust(enum series_file file)
 static int on_piece(const struct series_info *info, void *arg)
 {
     struct metric *metric = arg;
-    struct series_info *last = metric->pieces.len ? vec_last(&metric->pieces) : NULL;
+    bool again = metric->pieces.len &&
+                 vec_last(&metric->pieces)->source.trial == info->source.trial &&
+                 vec_last(&metric->pieces)->source.attempt == info->source.attempt;
 
-    if (!last || last->source.trial != info->source.trial ||
-        last->source.attempt != info->source.attempt)
+    if (!again)
         vec_push(&metric->pieces, *info);
-    else if (trust(info->source.file) < trust(last->source.file))
-        *last = *info;
+    else if (trust(info->source.file) < trust(vec_last(&metric->pieces)->source.file))
+        *vec_last(&metric->pieces) = *info;
     return 0;
 }
 
@@ -195,7 +193,7 @@ static const struct series_info *find_pieces(const struct metric *metric, const 
         else
             high = middle;
     }
-    const struct series_info *pieces = metric->pieces.at + low;
+    const struct series_info *pieces = metric->pieces.len ? metric->pieces.at + low : NULL;
     while (low + n < metric->pieces.len && pieces[n].source.trial == trial->number &&
            pieces[n].source.attempt <= trial->attempts)
         n++;
@@ -282,7 +280,8 @@ static double to_seconds(int64_t ns, int64_t started_us)
 /* A bound of many times: 1970 is no time, but others may lie behind it. */
 static double to_bound(int64_t ns, int64_t started_us)
 {
-    return ns == INT64_MIN || !started_us ? NAN : (double)(ns / 1000 - started_us) / 1e6;
+    int64_t us = ns / 1000 - started_us;
+    return ns == INT64_MIN || !started_us ? NAN : (double)us / 1e6;
 }
 
 struct gathering {
