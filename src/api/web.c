@@ -33,7 +33,8 @@ struct web {
     struct writes *writes;
     struct query_context query;
     struct http *http;
-    struct udp *udp; /* NULL: none */
+    struct udp *udp;            /* NULL: none */
+    struct udp_counts udp_last; /* when it was stopped */
     char *address_file;
     uv_async_t wake;
     uv_timer_t turn; /* of summaries; runs while there is something to write */
@@ -74,16 +75,22 @@ static void on_health(struct http_request *request, void *arg)
 
 /* ---- routes on the loop's thread ---- */
 
+static void count_datagrams(const struct web *web, struct udp_counts *ret)
+{
+    *ret = web->udp_last;
+    if (web->udp)
+        udp_counts(web->udp, ret);
+}
+
 static void count_ingest(const struct web *web, struct prometheus_ingest *ret)
 {
     struct observe_counts stored;
     struct write_counts came;
-    struct udp_counts udp = {0};
+    struct udp_counts udp;
 
     observe_counts(web->observe, &stored);
     writes_counts(web->writes, &came);
-    if (web->udp)
-        udp_counts(web->udp, &udp);
+    count_datagrams(web, &udp);
     *ret = (struct prometheus_ingest){
         .requests = came.requests,
         .lines = stored.lines,
@@ -240,12 +247,11 @@ void web_ingest(const struct web *web, struct str *to)
     struct json_out out = JSON_OUT(to);
     struct observe_counts stored;
     struct write_counts came;
-    struct udp_counts udp = {0};
+    struct udp_counts udp;
 
     observe_counts(web->observe, &stored);
     writes_counts(web->writes, &came);
-    if (web->udp)
-        udp_counts(web->udp, &udp);
+    count_datagrams(web, &udp);
     json_begin_object(&out);
     json_put_int(&out, "requests", (int64_t)came.requests);
     json_put_int(&out, "bytes", (int64_t)came.bytes);
@@ -270,11 +276,10 @@ void web_ingest(const struct web *web, struct str *to)
 uint64_t web_lost(const struct web *web)
 {
     struct write_counts came;
-    struct udp_counts udp = {0};
+    struct udp_counts udp;
 
     writes_counts(web->writes, &came);
-    if (web->udp)
-        udp_counts(web->udp, &udp);
+    count_datagrams(web, &udp);
     return udp.dropped + udp.cut + came.bad + came.refused + came.failed + web->overrun_bytes;
 }
 
@@ -364,11 +369,13 @@ static void on_late(uv_timer_t *timer)
     web->late = true;
 }
 
-/* What came is stored, and what waits for a commit gets it, unless the disk is full. */
-static void drain(struct web *web)
+void web_drain(struct web *web)
 {
+    if (web->closing)
+        return;
+    web->closing = true;
     if (web->udp)
-        udp_stop(TAKE(web->udp));
+        udp_stop(TAKE(web->udp), &web->udp_last);
     take_datagrams(web);
     writes_settle(web->writes);
     observe_turn(web->observe, runtime_now());
@@ -380,9 +387,9 @@ static void drain(struct web *web)
 
 void web_close(struct web *web)
 {
-    web->closing = true;
     if (web->http && web->writes)
-        drain(web);
+        web_drain(web);
+    web->closing = true;
     if (web->http)
         http_stop(web->http);
     if (web->address_file)

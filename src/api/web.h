@@ -18,7 +18,10 @@ struct web_options {
 /* `runtime` is borrowed. HOME/address holds the address while it is open. */
 int web_open(uv_loop_t *loop, struct runtime *runtime, const struct web_options *options,
              struct web **ret, struct err *err);
-/* Call it right before the runtime is closed: what waits for a commit gets it first. */
+/* Take no more. What came is stored, and what waits for a commit gets it, unless the disk is full.
+ * Then the counts are the last ones. */
+void web_drain(struct web *web);
+/* Call it right before the runtime is closed. What was not drained is. */
 void web_close(struct web *web);
 const char *web_address(const struct web *web); /* "127.0.0.1:7470" */
 int web_udp_port(const struct web *web);        /* -1: none */

@@ -183,6 +183,8 @@ static int run(struct cmd_call *call)
     if (r >= 0) {
         say_address(&serving, (int)port);
         uv_run(&serving.loop, UV_RUN_DEFAULT);
+        server_free(TAKE(serving.server));
+        web_drain(serving.web);
         say_end(&serving);
     }
     end(&serving);

@@ -19,11 +19,13 @@
 
 #define DATAGRAM_MAX (64u << 10)
 #define BUFFER_BYTES (16 << 20)
+#define OVERHEAD     256 /* of a datagram in the kernel's buffer, at least */
 
 struct udp {
     struct udp_options options;
     int fd, stop_fd, port;
     pthread_t thread;
+    bool stopping;            /* atomic */
     struct udp_counts counts; /* each by atomic steps: read by others */
     struct mmsghdr messages[UDP_BATCH];
     struct iovec places[UDP_BATCH];
@@ -97,16 +99,33 @@ static bool take_batch(struct udp *udp)
     return true;
 }
 
+static bool is_stopping(const struct udp *udp)
+{
+    return __atomic_load_n(&udp->stopping, __ATOMIC_ACQUIRE);
+}
+
+/* As much as the kernel can have held at the stop, and no more: some never cease to send. */
+static void take_rest(struct udp *udp)
+{
+    const struct udp_counts *counts = &udp->counts, first = *counts;
+
+    while (counts->bytes - first.bytes + (counts->datagrams - first.datagrams) * OVERHEAD <=
+               counts->buffer &&
+           take_batch(udp))
+        ;
+}
+
 static void *udp_main(void *arg)
 {
     struct udp *udp = arg;
     struct pollfd fds[] = {{udp->fd, POLLIN, 0}, {udp->stop_fd, POLLIN, 0}};
 
-    do {
+    while (!is_stopping(udp)) {
         poll(fds, ARRAY_LEN(fds), -1);
-        while (take_batch(udp))
+        while (!is_stopping(udp) && take_batch(udp))
             ;
-    } while (!fds[1].revents);
+    }
+    take_rest(udp);
     return NULL;
 }
 
@@ -189,13 +208,17 @@ int udp_start(const struct udp_options *options, struct udp **ret, struct err *e
     return 0;
 }
 
-void udp_stop(struct udp *udp)
+void udp_stop(struct udp *udp, struct udp_counts *ret)
 {
     uint64_t one = 1;
+
+    __atomic_store_n(&udp->stopping, true, __ATOMIC_RELEASE);
     ssize_t written = write(udp->stop_fd, &one, sizeof(one));
 
     (void)written; /* a counter of 1 takes it always */
     pthread_join(udp->thread, NULL);
+    if (ret)
+        udp_counts(udp, ret);
     udp_free(udp);
 }
 

@@ -16,11 +16,12 @@ struct udp_datagram {
     char *bytes;
     size_t n;
 };
+/* On the udp thread; the bytes are its own for the call. */
+typedef void udp_batch_fn(const struct udp_datagram *datagrams, size_t n, void *arg);
 struct udp_options {
     const char *address; /* a loopback address or "localhost"; others are refused */
     int port;            /* 0: any free one */
-    /* On the udp thread; the bytes are its own for the call. */
-    void (*on_batch)(const struct udp_datagram *datagrams, size_t n, void *arg);
+    udp_batch_fn *on_batch;
     void *arg;
 };
 struct udp_counts {
@@ -31,8 +32,8 @@ struct udp_counts {
 };
 
 int udp_start(const struct udp_options *options, struct udp **ret, struct err *err);
-/* What the kernel still holds is handed over first. */
-void udp_stop(struct udp *udp);
+/* What the kernel held is handed over first. The last counts go to `ret`; it may be NULL. */
+void udp_stop(struct udp *udp, struct udp_counts *ret);
 int udp_port(const struct udp *udp);
 void udp_counts(const struct udp *udp, struct udp_counts *ret);
 

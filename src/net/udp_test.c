@@ -18,6 +18,7 @@ struct heard {
     struct str all;
     size_t datagrams;
     bool hold; /* keep the thread in its callback */
+    int fd;    /* of who sends on */
 };
 
 static void on_batch(const struct udp_datagram *datagrams, size_t n, void *arg)
@@ -50,17 +51,22 @@ static void set_hold(struct heard *heard, bool hold)
     pthread_mutex_unlock(&heard->mutex);
 }
 
-static struct udp *start(struct heard *heard)
+static struct udp *start_with(struct heard *heard, udp_batch_fn *fn)
 {
     struct udp *udp = NULL;
     autorelease(err) struct err err = ERR_INIT;
-    struct udp_options options = {.address = "127.0.0.1", .on_batch = on_batch, .arg = heard};
+    struct udp_options options = {.address = "127.0.0.1", .on_batch = fn, .arg = heard};
 
     *heard = (struct heard){.all = STR_INIT};
     pthread_mutex_init(&heard->mutex, NULL);
     pthread_cond_init(&heard->cond, NULL);
     assert_ok(udp_start(&options, &udp, &err), &err);
     return udp;
+}
+
+static struct udp *start(struct heard *heard)
+{
+    return start_with(heard, on_batch);
 }
 
 static int dial(const struct udp *udp)
@@ -94,7 +100,7 @@ TEST(datagrams_come_whole_and_in_order)
     assert_int_equal(counts.dropped, 0);
     assert_true(counts.buffer > 0);
     assert_string_equal(heard.all.s, sent.s);
-    udp_stop(udp);
+    udp_stop(udp, NULL);
     str_release(&heard.all);
     close(fd);
 }
@@ -111,10 +117,42 @@ TEST(what_the_kernel_holds_is_handed_over_before_the_end)
     for (int i = 0; i < 200; i++)
         assert_int_equal(send(fd, "b", 1, 0), 1);
     set_hold(&heard, false);
-    udp_stop(udp);
+    udp_stop(udp, NULL);
     assert_int_equal(heard.all.len, 201);
     str_release(&heard.all);
     close(fd);
+}
+
+/* For each that comes another one is sent: there is always one more to take. */
+static void send_on(const struct udp_datagram *datagrams, size_t n, void *arg)
+{
+    struct heard *heard = arg;
+
+    pthread_mutex_lock(&heard->mutex);
+    heard->datagrams += n;
+    pthread_cond_broadcast(&heard->cond);
+    for (size_t i = 0; i < n; i++)
+        if (send(heard->fd, datagrams[i].bytes, datagrams[i].n, 0) < 0)
+            abort();
+    pthread_mutex_unlock(&heard->mutex);
+}
+
+TEST(it_ends_while_others_go_on_sending)
+{
+    struct heard heard;
+    struct udp *udp = start_with(&heard, send_on);
+    struct udp_counts counts;
+    static char large[8000];
+
+    heard.fd = dial(udp);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(send(heard.fd, large, sizeof(large), 0), sizeof(large));
+    await_datagrams(&heard, 100);
+    alarm(60); /* rather than to wait for ever */
+    udp_stop(udp, &counts);
+    alarm(0);
+    assert_int_equal(counts.datagrams, heard.datagrams);
+    close(heard.fd);
 }
 
 /* While nobody reads, the kernel drops what does not fit: all of that is counted. */
@@ -142,7 +180,7 @@ TEST(every_drop_is_counted)
     } while (counts.datagrams + counts.dropped < sent);
     assert_true(counts.dropped > 0);
     assert_int_equal(counts.datagrams + counts.dropped, sent);
-    udp_stop(udp);
+    udp_stop(udp, NULL);
     str_release(&heard.all);
     close(fd);
 }
