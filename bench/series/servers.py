@@ -135,7 +135,8 @@ class Server:
     # ---- talking to it ----
 
     def ask(self, method, path, body=None, headers=None):
-        if not self.connection:
+        fresh = not self.connection
+        if fresh:
             self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             self.connection.request(method, path, body, headers or {})
@@ -144,6 +145,8 @@ class Server:
         except (OSError, http.client.HTTPException) as failure:
             self.connection.close()
             self.connection = None
+            if method == "GET" and not fresh:  # servers close what is idle for long
+                return self.ask(method, path, body, headers)
             raise OSError(str(failure)) from failure
 
     def get(self, path, **params):
