@@ -36,6 +36,7 @@ struct tail {
     VEC(struct tail_metric *) metrics;
     VEC(struct agent_sample) samples; /* read and not yet told; their owner empties it */
     int64_t now_us;                   /* of the present turn */
+    bool full;                        /* it was said that there are too many names */
 };
 void tail_init(struct tail *tail, const char *dir, const struct metrics_rules *rules);
 void tail_release(struct tail *tail);

@@ -17,6 +17,8 @@
 #include "agent/internal.h"
 
 #include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
 #include "series/db.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +26,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TURN_BYTES     (256 << 10) /* of one file at one look: the loop must go round */
-#define CHUNK_BYTES    (64 << 10)
-#define BLOCK_BYTES    4096       /* holes start at multiples of this */
-#define METRICS_MAX    1000       /* names an attempt may use; numbers in prose are not metrics */
+#define TURN_BYTES         (256 << 10) /* of one file at one look: the loop must go round */
+#define CHUNK_BYTES        (64 << 10)
+#define BLOCK_BYTES        4096  /* holes start at multiples of this */
+#define METRICS_MAX        10000 /* names an attempt may use */
+#define OUTPUT_METRICS_MAX 1000 /* … until no more is taken from output: not every number is one \
+                                 */
 #define LINE_MAX_BYTES (64 << 10) /* what a parser keeps of a line */
 
 struct tail_metric {
@@ -47,11 +51,38 @@ static const struct {
     [TAIL_STDERR] = {"stderr", METRICS_OUTPUT, SERIES_STDERR},
 };
 
+/* How much stood in the files before they were written anew is kept beside them: whoever reads them
+ * after us must give the same lines the same ends. */
+static void save_before(const struct tail *tail)
+{
+    autorelease(str) struct str text = STR_INIT;
+    autofree(mem) char *path = xasprintf("%s/before", tail->dir);
+    autorelease(err) struct err err = ERR_INIT;
+
+    for (int i = 0; i < TAIL_SOURCES; i++)
+        str_addf(&text, "%lld\n", (long long)tail->files[i].before);
+    if (fs_write_atomic(path, text.s, text.len, 0600, &err) < 0)
+        log_warn("%s", err_text(&err));
+}
+
+static void load_before(struct tail *tail)
+{
+    autorelease(str) struct str text = STR_INIT;
+    autofree(mem) char *path = xasprintf("%s/before", tail->dir);
+
+    if (!fs_exists(path) || fs_read(path, 4096, &text, NULL) < 0)
+        return;
+    char *s = text.s;
+    for (int i = 0; i < TAIL_SOURCES; i++)
+        tail->files[i].before = MAX(0, strtoll(s, &s, 10));
+}
+
 void tail_init(struct tail *tail, const char *dir, const struct metrics_rules *rules)
 {
     *tail = (struct tail){.dir = dir, .rules = rules};
     for (int i = 0; i < TAIL_SOURCES; i++)
         tail->files[i] = (struct tail_file){.tail = tail, .source = (enum tail_source)i};
+    load_before(tail);
 }
 
 void tail_release(struct tail *tail)
@@ -71,12 +102,20 @@ void tail_release(struct tail *tail)
 }
 
 /* NULL when the attempt has used up its names. */
-static struct tail_metric *metric_of(struct tail *tail, const char *name)
+static struct tail_metric *metric_of(struct tail *tail, const char *name, enum metrics_source from)
 {
     struct tail_metric *metric = map_text_find(&tail->by_name, name);
+    size_t most = from == METRICS_FILE ? METRICS_MAX : OUTPUT_METRICS_MAX;
 
-    if (metric || tail->metrics.len >= METRICS_MAX)
+    if (metric)
         return metric;
+    if (tail->metrics.len >= most) {
+        if (!tail->full)
+            log_warn("%s: more than %zu names of metrics; the others are not recorded", tail->dir,
+                     most);
+        tail->full = true;
+        return NULL;
+    }
     metric = xcalloc(1, sizeof(*metric));
     metric->name = xstrdup(name);
     metric->source = TAIL_SOURCES;
@@ -89,7 +128,7 @@ static void on_sample(const struct sample *sample, void *arg)
 {
     struct tail_file *file = arg;
     struct tail *tail = file->tail;
-    struct tail_metric *metric = metric_of(tail, sample->metric);
+    struct tail_metric *metric = metric_of(tail, sample->metric, kinds[file->source].source);
 
     if (!metric || metric->source < file->source)
         return;
@@ -192,6 +231,7 @@ static void begin_again(struct tail_file *file)
     file->before += file->at;
     file->at = 0;
     file->n_last = 0;
+    save_before(file->tail);
 }
 
 /* True if there is more. */

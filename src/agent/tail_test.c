@@ -184,15 +184,42 @@ TEST(a_hole_is_passed_over_with_the_lines_it_cut)
     end();
 }
 
-TEST(an_attempt_that_uses_endless_names_is_held_to_a_thousand)
+TEST(an_attempt_that_uses_endless_names_is_held_to_ten_thousand_and_its_output_to_one)
+{
+    autorelease(str) struct str lines = STR_INIT, output = STR_INIT;
+
+    for (int i = 0; i < 12000; i++)
+        str_addf(&lines, "train name%d=1\n", i);
+    for (int i = 0; i < 1500; i++)
+        str_addf(&output, "step %d word%d: 1\n", i, i);
+    begin();
+    append("stdout", output.s);
+    while (tail_read(&tail, 1))
+        ;
+    assert_int_equal(tail.samples.len, 1000);
+    append("metrics", lines.s);
+    while (tail_read(&tail, 1))
+        ;
+    assert_int_equal(tail.samples.len, 10000);
+    end();
+}
+
+TEST(a_second_reader_gives_lines_of_a_file_written_anew_the_same_ends)
 {
     begin();
-    for (int i = 0; i < 1500; i++) {
-        autofree(mem) char *line = xasprintf("train name%d=1\n", i);
-        append("metrics", line);
-    }
-    tail_read(&tail, 1);
-    assert_int_equal(tail.samples.len, 1000);
+    append("stdout", "step 1 loss=4\nstep 2 loss=3\n");
+    assert_false(tail_read(&tail, 1));
+    rewrite("stdout", "step 3 loss=2\n");
+    assert_false(tail_read(&tail, 1));
+    assert_int_equal(tail.samples.len, 3);
+    uint64_t last = tail.samples.at[2].end;
+    assert_true(last > tail.samples.at[1].end);
+    struct tail second;
+    tail_init(&second, dir, NULL);
+    assert_false(tail_read(&second, 1));
+    assert_int_equal(second.samples.len, 1);
+    assert_int_equal(second.samples.at[0].end, last);
+    tail_release(&second);
     end();
 }
 

@@ -109,6 +109,8 @@ int import_write_run(struct import_row *row, const char *file, struct err *err);
 int import_walk(const char *folder, int (*fn)(const char *path, const char *name, void *arg),
                 void *arg, struct err *err);
 
+/* A small file of somebody else's folder; what is no regular file is not read (-EINVAL). */
+int import_read(const char *path, size_t cap, struct str *to, struct err *err);
 /* The settings in a YAML file (Lightning's hparams.yaml); one that cannot be read has none. */
 void import_read_settings(const char *path, const struct import_sink *sink);
 

@@ -27,7 +27,7 @@ static void meta_load(struct meta *meta, const char *folder)
     autorelease(str) struct str text = STR_INIT;
 
     *meta = (struct meta){.root = NULL};
-    if (fs_read(path, META_MAX, &text, NULL) < 0 ||
+    if (import_read(path, META_MAX, &text, NULL) < 0 ||
         yaml_parse(text.s, text.len, path, &meta->arena, &meta->root, NULL) < 0)
         meta->root = NULL;
 }
@@ -216,7 +216,7 @@ static int on_param(const char *path, const char *name, void *arg)
     autorelease(str) struct str text = STR_INIT;
 
     (void)name;
-    if (fs_read(path, PARAM_MAX, &text, NULL) < 0)
+    if (import_read(path, PARAM_MAX, &text, NULL) < 0)
         return 0;
     while (text.len && text.s[text.len - 1] == '\n')
         str_cut(&text, text.len - 1);

@@ -12,6 +12,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <sys/stat.h>
 #include <math.h>
 
 #define COLUMNS_MAX  10000
@@ -85,13 +86,24 @@ static void put_settings(const struct yaml_node *map, const char *prefix, int de
     }
 }
 
+int import_read(const char *path, size_t cap, struct str *to, struct err *err)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0)
+        return err_errno(err, errno, "cannot read %s", path);
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, EINVAL, "%s is no file", path);
+    return fs_read(path, cap, to, err);
+}
+
 void import_read_settings(const char *path, const struct import_sink *sink)
 {
     autorelease(str) struct str text = STR_INIT;
     struct arena arena = {NULL};
     struct yaml_node *root = NULL;
 
-    if (fs_read(path, SETTINGS_MAX, &text, NULL) == 0 &&
+    if (import_read(path, SETTINGS_MAX, &text, NULL) == 0 &&
         yaml_parse(text.s, text.len, path, &arena, &root, NULL) == 0)
         put_settings(root, "", 0, sink);
     arena_release(&arena);

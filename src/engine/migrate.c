@@ -16,6 +16,7 @@
 
 struct old_trial {
     int64_t number, attempts;
+    int64_t next; /* attempt to be copied */
 };
 
 struct migration {
@@ -26,13 +27,9 @@ struct migration {
     int64_t experiment;       /* under way; 0: none */
     struct spec spec;         /* its */
     VEC(struct old_trial) trials;
-    size_t copied;
+    struct series_copy *copy; /* of one attempt, under way; NULL: none */
+    size_t copied, failed;    /* trials */
 };
-
-static char *marker_of(const char *home)
-{
-    return xasprintf("%s/series/whole", home);
-}
 
 static int add_experiment(const struct experiment_row *row, void *arg)
 {
@@ -43,7 +40,7 @@ static int add_experiment(const struct experiment_row *row, void *arg)
 
 static void mark(const char *home)
 {
-    autofree(mem) char *path = marker_of(home);
+    autofree(mem) char *path = xasprintf("%s/series/whole", home);
     autoclose int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         log_error("cannot write %s: %m", path);
@@ -51,13 +48,12 @@ static void mark(const char *home)
 
 struct migration *migration_new(const char *home, struct store *store, struct series_db *db)
 {
-    autofree(mem) char *path = marker_of(home);
     autofree(migration) struct migration *migration = xcalloc(1, sizeof(*migration));
 
     migration->home = xstrdup(home);
     migration->store = store;
     migration->db = db;
-    if (fs_exists(path) || store_experiments(store, 0, add_experiment, migration, NULL) < 0)
+    if (series_whole(home) || store_experiments(store, 0, add_experiment, migration, NULL) < 0)
         return NULL;
     if (migration->experiments.len == 0) {
         mark(home);
@@ -76,6 +72,8 @@ static void leave_experiment(struct migration *migration)
 
 void migration_free(struct migration *migration)
 {
+    if (migration->copy)
+        series_copy_free(migration->copy);
     leave_experiment(migration);
     vec_release(&migration->experiments);
     vec_release(&migration->trials);
@@ -87,7 +85,7 @@ void migration_free(struct migration *migration)
 static int add_trial(const struct trial_row *row, void *arg)
 {
     struct migration *migration = arg;
-    struct old_trial trial = {row->trial.number, row->trial.attempts};
+    struct old_trial trial = {row->trial.number, row->trial.attempts, row->trial.attempts ? 1 : 0};
     if (trial_state_ended(row->trial.state))
         vec_push(&migration->trials, trial);
     return 0;
@@ -113,26 +111,51 @@ static void enter_experiment(struct migration *migration)
     experiment_row_release(&row);
 }
 
-static int copy_trial(struct migration *migration, struct old_trial trial)
+/* The next piece of the trial that is under way. 1: it is done. */
+static int copy_turn(struct migration *migration)
 {
-    int r = 0;
+    struct old_trial *trial = vec_last(&migration->trials);
 
-    for (int64_t n = trial.attempts ? 1 : 0; r >= 0 && n <= trial.attempts; n++) {
-        struct attempt attempt = {
-            .experiment = migration->experiment, .trial = trial.number, .number = n};
-        r = series_store(migration->db, migration->home, &migration->spec, &attempt, NULL);
+    if (migration->copy) {
+        int r = series_copy_turn(migration->copy);
+        if (r != 0)
+            series_copy_free(TAKE(migration->copy));
+        if (r < 0)
+            return r;
+        trial->next += r;
+        return 0;
     }
-    return r;
+    if (trial->next > trial->attempts)
+        return 1;
+    struct attempt attempt = {
+        .experiment = migration->experiment, .trial = trial->number, .number = trial->next};
+    return series_copy_new(migration->db, migration->home, &migration->spec, &attempt,
+                           &migration->copy, NULL);
+}
+
+/* All trials have had their turn. */
+static bool finish(struct migration *migration)
+{
+    if (migration->failed || series_db_sync(migration->db, NULL) < 0) {
+        log_warn("the samples of %zu older trials could not be read into the store; the next start "
+                 "tries again",
+                 migration->failed);
+        return true;
+    }
+    mark(migration->home);
+    log_info("the samples of %zu older trials are in the store of series", migration->copied);
+    return true;
 }
 
 bool migration_turn(struct migration *migration)
 {
     if (migration->trials.len) {
-        int r = copy_trial(migration, *vec_last(&migration->trials));
-        if (r == -ENOSPC)
+        int r = copy_turn(migration);
+        if (r == 0 || r == -ENOSPC || r == -EDQUOT)
             return false;
         migration->trials.len--;
-        migration->copied++;
+        migration->failed += r < 0;
+        migration->copied += r > 0;
         return false;
     }
     leave_experiment(migration);
@@ -140,9 +163,5 @@ bool migration_turn(struct migration *migration)
         enter_experiment(migration);
         return false;
     }
-    if (series_db_flush(migration->db, NULL) < 0)
-        return false;
-    mark(migration->home);
-    log_info("the samples of %zu older trials are in the store of series", migration->copied);
-    return true;
+    return finish(migration);
 }

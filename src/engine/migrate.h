@@ -14,8 +14,7 @@ struct migration;
 struct migration *migration_new(const char *home, struct store *store, struct series_db *db);
 void migration_free(struct migration *migration);
 DEFINE_AUTOFREE(migration);
-/* The next trial. True: that was the last one. Full disks and the like are tried again next time.
- */
+/* The next piece. True: that was the last one. A full disk is waited for. */
 bool migration_turn(struct migration *migration);
 
 #endif

@@ -161,25 +161,37 @@ static off_t skip_hole(int fd, off_t offset)
     return errno == ENXIO ? lseek(fd, 0, SEEK_END) : offset;
 }
 
+/* The next piece of the file; bytes read, 0 at its end, or an error. */
+static ssize_t feed_block(int fd, struct metrics_parser *parser, char *block, off_t *offset)
+{
+    off_t data = skip_hole(fd, *offset);
+    ssize_t n;
+
+    if (data > *offset) {
+        memset(block, 0, BLOCK); /* a block of zeros tells the parser as much as a terabyte */
+        metrics_parser_feed(parser, block, (size_t)MIN(data - *offset, BLOCK), 0);
+        *offset = data;
+        metrics_parser_at(parser, (uint64_t)data);
+    }
+    do
+        n = pread(fd, block, BLOCK, *offset);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return -errno;
+    metrics_parser_feed(parser, block, (size_t)n, 0);
+    *offset += n;
+    return n;
+}
+
 static int feed_file(int fd, struct metrics_parser *parser, char *block)
 {
     off_t offset = 0;
-    for (;;) {
-        off_t data = skip_hole(fd, offset);
-        if (data > offset) {
-            memset(block, 0, BLOCK); /* a block of zeros tells the parser as much as a terabyte */
-            metrics_parser_feed(parser, block, (size_t)MIN(data - offset, BLOCK), 0);
-            offset = data;
-            metrics_parser_at(parser, (uint64_t)offset);
-        }
-        ssize_t n = pread(fd, block, BLOCK, offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? -errno : 0;
-        metrics_parser_feed(parser, block, (size_t)n, 0);
-        offset += n;
-    }
+    ssize_t n;
+
+    do
+        n = feed_block(fd, parser, block, &offset);
+    while (n > 0);
+    return (int)n;
 }
 
 /* `ended`: nobody writes it any more, so the last line of output is whole. What is no regular file
@@ -208,7 +220,14 @@ static int read_file(struct builder *builder, const char *path, const struct met
 
 /* ---- the store ---- */
 
-struct place {            /* where an attempt's samples are */
+bool series_whole(const char *home)
+{
+    autofree(mem) char *path = xasprintf("%s/series/whole", home);
+    return fs_exists(path);
+}
+
+struct place { /* where an attempt's samples are */
+    const char *home;
     struct series_db *db; /* NULL: in its files alone */
     struct series_source source;
     const char *dir;
@@ -234,12 +253,13 @@ static int on_info(const struct series_info *info, void *arg)
     return 0;
 }
 
-/* Are the files of an attempt that has ended in the store? */
+/* Are the files of an attempt that has ended in the store? While an older home is being migrated
+ * nobody knows which are there whole. */
 static bool is_stored(const struct place *place)
 {
     struct listing listing = {.source = place->source};
 
-    if (!place->db || !place->ended)
+    if (!place->db || !place->ended || (fs_is_dir(place->dir) && !series_whole(place->home)))
         return false;
     series_db_list(place->db, place->source.experiment, place->source.trial, SERIES_NAME_NONE,
                    on_info, &listing);
@@ -362,6 +382,7 @@ int series_read(struct series_db *db, const char *home, const struct spec *spec,
         autorelease(builder) struct builder builder = {.metric = metric};
         autofree(mem) char *dir = attempt_dir(home, trial->experiment, trial->number, number);
         struct place place = {
+            .home = home,
             .db = db,
             .source = {trial->experiment, trial->number, number, SERIES_METRICS},
             .dir = dir,
@@ -392,24 +413,30 @@ int series_walk(const char *home, const struct spec *spec, const struct attempt 
 
 /* ---- from files into the store ---- */
 
-struct copy {
+struct series_copy {
     struct gather gather;
     struct series_source source;
-    struct map_text next; /* metric → step of its next sample without one, + 1 */
-    struct err *err;
+    char *dir;
+    struct metrics_rules *rules;
+    struct map_text next; /* metric → step of its next sample without one */
+    size_t file;          /* of files[] */
+    int fd;               /* -1: none is open */
+    off_t offset;
+    struct metrics_parser *parser;
+    char *block;
     int r;
 };
 
 static void copy_row(const struct series_source *source, const struct series_row *row, void *arg)
 {
-    struct copy *copy = arg;
+    struct series_copy *copy = arg;
     if (copy->r >= 0)
-        copy->r = series_db_append(copy->gather.db, source, row, 1, copy->err);
+        copy->r = series_db_append(copy->gather.db, source, row, 1, NULL);
 }
 
 static void copy_sample(const struct sample *sample, void *arg)
 {
-    struct copy *copy = arg;
+    struct series_copy *copy = arg;
     int64_t next = (int64_t)(uintptr_t)map_text_find(&copy->next, sample->metric);
     int64_t step = metrics_step(&next, sample->step);
 
@@ -418,45 +445,95 @@ static void copy_sample(const struct sample *sample, void *arg)
                   sample->value);
 }
 
-static int copy_file(struct copy *copy, const char *path, const struct metrics_rules *rules,
-                     enum metrics_source kind, struct err *err)
+int series_copy_new(struct series_db *db, const char *home, const struct spec *spec,
+                    const struct attempt *attempt, struct series_copy **ret, struct err *err)
 {
+    struct series_copy *copy = xcalloc(1, sizeof(*copy));
+    int r = metrics_rules_new(spec, &copy->rules, err);
+
+    if (r < 0) {
+        free(copy);
+        return r;
+    }
+    copy->dir = attempt_dir(home, attempt->experiment, attempt->trial, attempt->number);
+    copy->source = (struct series_source){attempt->experiment, attempt->trial, attempt->number,
+                                          SERIES_METRICS};
+    copy->fd = -1;
+    copy->block = xmalloc(BLOCK);
+    gather_init(&copy->gather, db, copy_row, copy);
+    *ret = copy;
+    return 0;
+}
+
+static void close_file(struct series_copy *copy)
+{
+    if (copy->parser)
+        metrics_parser_free(TAKE(copy->parser));
+    fd_autoclose(&copy->fd);
+    copy->fd = -1;
+}
+
+void series_copy_free(struct series_copy *copy)
+{
+    close_file(copy);
+    gather_release(&copy->gather);
+    map_text_release(&copy->next);
+    metrics_rules_free(copy->rules);
+    free(copy->dir);
+    free(copy->block);
+    free(copy);
+}
+
+/* What is no regular file is none of ours. */
+static void open_file(struct series_copy *copy)
+{
+    autofree(mem) char *path = xasprintf("%s/%s", copy->dir, files[copy->file].name);
     autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct stat st;
 
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-        return 0;
-    autofree(metrics_parser) struct metrics_parser *parser =
-        metrics_parser_new(rules, kind, copy_sample, copy);
-    autofree(mem) char *block = xmalloc(BLOCK);
-    int r = feed_file(fd, parser, block);
-    if (r < 0)
-        return err_errno(err, -r, "cannot read %s", path);
-    metrics_parser_finish(parser, 0);
+        return;
+    copy->parser = metrics_parser_new(copy->rules, files[copy->file].source, copy_sample, copy);
+    copy->source.file = files[copy->file].file;
+    copy->offset = 0;
+    copy->fd = fd;
+    fd = -1;
+}
+
+static int copy_block(struct series_copy *copy)
+{
+    ssize_t n = feed_block(copy->fd, copy->parser, copy->block, &copy->offset);
+
+    if (n == 0) {
+        metrics_parser_finish(copy->parser, 0);
+        close_file(copy);
+        copy->file++;
+    }
     gather_end(&copy->gather);
-    return copy->r;
+    return n < 0 ? (int)n : copy->r;
+}
+
+int series_copy_turn(struct series_copy *copy)
+{
+    if (copy->fd >= 0)
+        return copy_block(copy);
+    for (; copy->file < ARRAY_LEN(files); copy->file++) {
+        if (files[copy->file].name)
+            open_file(copy);
+        if (copy->fd >= 0)
+            return 0;
+    }
+    return 1;
 }
 
 int series_store(struct series_db *db, const char *home, const struct spec *spec,
                  const struct attempt *attempt, struct err *err)
 {
-    autofree(metrics_rules) struct metrics_rules *rules = NULL;
-    autofree(mem) char *dir =
-        attempt_dir(home, attempt->experiment, attempt->trial, attempt->number);
-    struct copy copy = {.err = err};
-    int r = metrics_rules_new(spec, &rules, err);
+    autofree(series_copy) struct series_copy *copy = NULL;
+    int r = series_copy_new(db, home, spec, attempt, &copy, err);
 
-    if (r < 0)
-        return r;
-    gather_init(&copy.gather, db, copy_row, &copy);
-    for (size_t i = 0; r >= 0 && i < ARRAY_LEN(files); i++) {
-        autofree(mem) char *path = files[i].name ? xasprintf("%s/%s", dir, files[i].name) : NULL;
-        copy.source = (struct series_source){attempt->experiment, attempt->trial, attempt->number,
-                                             files[i].file};
-        if (path)
-            r = copy_file(&copy, path, rules, files[i].source, err);
-    }
-    gather_release(&copy.gather);
-    map_text_release(&copy.next);
-    return r;
+    while (r == 0)
+        r = series_copy_turn(copy);
+    return r < 0 ? err_errno(err, -r, "cannot store the samples of %s", copy ? copy->dir : home)
+                 : 0;
 }

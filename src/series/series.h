@@ -35,8 +35,18 @@ void series_set_release(struct series_set *set);
 int series_read(struct series_db *db, const char *home, const struct spec *spec,
                 const struct trial *trial, const char *metric, struct series_set *ret,
                 struct err *err);
+/* Does the store of this home hold what all its attempts have told? Not while one from before there
+ * was a store is being migrated. */
+bool series_whole(const char *home);
 /* Put what an attempt's files hold into the store, which passes over what it has. For homes from
- * before there was one, and for imports. */
+ * before there was one, and for imports. In turns of 256 KiB: 0: there is more, 1: done. */
+struct series_copy;
+int series_copy_new(struct series_db *db, const char *home, const struct spec *spec,
+                    const struct attempt *attempt, struct series_copy **ret, struct err *err);
+void series_copy_free(struct series_copy *copy);
+DEFINE_AUTOFREE(series_copy);
+int series_copy_turn(struct series_copy *copy);
+/* All of it at once. */
 int series_store(struct series_db *db, const char *home, const struct spec *spec,
                  const struct attempt *attempt, struct err *err);
 /* The same samples of one attempt one after the other as they stand in its files, without holding
