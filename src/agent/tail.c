@@ -73,8 +73,10 @@ static void load_before(struct tail *tail)
     if (!fs_exists(path) || fs_read(path, 4096, &text, NULL) < 0)
         return;
     char *s = text.s;
-    for (int i = 0; i < TAIL_SOURCES; i++)
-        tail->files[i].before = MAX(0, strtoll(s, &s, 10));
+    for (int i = 0; i < TAIL_SOURCES; i++) {
+        long long before = strtoll(s, &s, 10);
+        tail->files[i].before = MAX(0, before);
+    }
 }
 
 void tail_init(struct tail *tail, const char *dir, const struct metrics_rules *rules)
