@@ -164,22 +164,25 @@ static uint32_t name_metric(struct observe *observe, const struct influx_series 
     return series_db_name(observe->db, text.s, text.len);
 }
 
-/* Store what is gathered. */
+/* Store what is gathered. If it fails all of it stays: whose it is may not be who asks. */
 static int put_rows(struct observe *observe, struct err *err)
 {
     size_t at = 0;
 
+    if (!observe->rows.len)
+        return 0;
     vec_foreach (row, &observe->rows) {
         row->names = observe->names.at + at;
         row->values = observe->values.at + at;
         at += row->n;
     }
-    int r = observe->rows.len ? series_db_append(observe->db, &observe->source, observe->rows.at,
-                                                 observe->rows.len, err)
-                              : 0;
+    int r =
+        series_db_append(observe->db, &observe->source, observe->rows.at, observe->rows.len, err);
+    if (r < 0)
+        return r;
     observe->rows.len = observe->names.len = observe->values.len = 0;
     observe->unflushed = true;
-    return r;
+    return 0;
 }
 
 static void mark(struct observed *observed, int64_t number)

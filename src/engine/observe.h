@@ -49,9 +49,10 @@ int64_t observed_experiment(const struct observed *observed);
  * again after the commit. */
 bool observed_knows(struct observed *observed, struct influx_series *series, struct now now);
 /* Store a line of a series that it knows. Texts have no place in a series and are passed over.
- * -ENOSPC: there is no room; nothing is lost that was told before. */
+ * -ENOSPC: there is no room; nothing is lost that was told before, bring the line again. */
 int observed_line(struct observed *observed, const struct influx_line *line, struct err *err);
-/* Hand all lines to the kernel: from here on they survive the death of this process. */
+/* Hand all lines to the kernel: from here on they survive the death of this process. If it fails
+ * they are kept for the next time. */
 int observe_flush(struct observe *observe, struct err *err);
 
 /* About once a second: summaries of what has changed, into the open tick. What was removed
