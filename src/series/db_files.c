@@ -204,7 +204,8 @@ void db_layer_remove(struct series_db *db, struct layer *layer)
             vec_remove(&db->layers, i);
             break;
         }
-    directory_remove(&db->directory, layer);
+    /* A reader does not know why a file is gone: its rows may have been dropped. */
+    directory_remove(&db->directory, layer, db->mode == SERIES_WRITE);
     layer_free(layer);
 }
 

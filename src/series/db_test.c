@@ -293,6 +293,32 @@ TEST(what_is_dropped_is_gone_and_what_comes_later_is_not)
     home_end(home);
 }
 
+TEST(a_reader_knows_no_end_of_what_was_dropped_and_merged_away)
+{
+    char *home = home_new();
+    struct series_db *db = must_open(home, SERIES_WRITE);
+    struct series_source gone = source_of(1, 1), kept = source_of(1, 2);
+
+    append_range(db, gone, 0, 100);
+    append_range(db, kept, 0, 50);
+    assert_int_equal(series_db_compact(db, NULL), 0);
+    struct series_db *reader = must_open(home, SERIES_READ);
+    assert_int_equal(series_db_end(reader, &gone), 100);
+    assert_int_equal(series_db_drop(db, 1, 1, NULL), 0);
+    assert_int_equal(series_db_compact(db, NULL), 0);
+    assert_int_equal(series_db_refresh(reader, NULL), 0);
+    assert_int_equal(series_db_end(reader, &gone), 0);
+    assert_int_equal(series_db_end(reader, &kept), 50);
+    append_range(db, gone, 0, 7);
+    assert_int_equal(series_db_flush(db, NULL), 0);
+    assert_int_equal(series_db_refresh(reader, NULL), 0);
+    assert_int_equal(series_db_end(reader, &gone), 7);
+    check_range(reader, gone, 7);
+    series_db_free(reader);
+    series_db_free(db);
+    home_end(home);
+}
+
 TEST(random_subsets_of_metrics_make_no_group_each)
 {
     char *home = home_new();

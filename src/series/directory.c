@@ -146,27 +146,28 @@ void directory_add(struct directory *directory, struct layer *layer)
 }
 
 static void part_remove(struct directory *directory, const struct series_source *key,
-                        const struct layer *layer)
+                        const struct layer *layer, bool keep_end)
 {
     struct place *place = directory_find(directory, key);
 
     for (size_t i = 0; place && i < place->parts.len; i++)
         if (place->parts.at[i].layer == layer) {
             vec_remove(&place->parts, i);
+            if (!keep_end)
+                measure_end(place);
             return;
         }
 }
 
-/* Ends stay: what was there lies in another layer now. */
-void directory_remove(struct directory *directory, const struct layer *layer)
+void directory_remove(struct directory *directory, const struct layer *layer, bool keep_ends)
 {
     if (layer->memory)
         vec_foreach (source, &layer->memory->sources)
-            part_remove(directory, &(*source)->key, layer);
+            part_remove(directory, &(*source)->key, layer, keep_ends);
     else
         for (uint32_t i = 0; i < segment_sources(layer->segment); i++) {
             struct series_source key = segment_key(layer->segment, i);
-            part_remove(directory, &key, layer);
+            part_remove(directory, &key, layer, keep_ends);
         }
 }
 

@@ -42,7 +42,8 @@ struct place *directory_find(const struct directory *directory, const struct ser
 struct place *directory_place(struct directory *directory, const struct series_source *key);
 /* Before any layer below it is added, or after: what it drops is not shown. */
 void directory_add(struct directory *directory, struct layer *layer);
-void directory_remove(struct directory *directory, const struct layer *layer);
+/* Ends stay if what was there lies in another layer now; else they are those of what is left. */
+void directory_remove(struct directory *directory, const struct layer *layer, bool keep_ends);
 /* A source's first row in a log. */
 void directory_add_memory(struct directory *directory, struct layer *layer,
                           struct memory_source *source);
