@@ -123,7 +123,7 @@ static int help_all(const struct cmd_call *call)
     struct table table = TABLE_INIT;
 
     puts(HONE_IS "\n"
-                 "tuning the machine under it ('system:' in a spec) is not available yet\n\n"
+                 "and tunes the machine under it ('hone tune', or 'system:' in a spec)\n\n"
                  "usage: hone COMMAND [OPTION]… [ARGUMENT]…\n\ncommands:");
     for (int i = 0; i < 3; i++)
         table_column(&table, "", COLUMN_LEFT);

@@ -77,7 +77,7 @@ void help_man(struct str *to)
              "[\\fIARGUMENT\\fR]...\n"
              ".SH DESCRIPTION\n"
              "Hone runs trials of a training program side by side, searches its hyperparameters "
-             "and records everything. Tuning the machine under it is not available yet. EXPERIMENT "
+             "tunes the machine under them, and records everything. EXPERIMENT "
              "is a number, a name (the newest of that name) or "
              "\\(aqlast\\(aq; TRIAL is EXPERIMENT.NUMBER, EXPERIMENT.last or \\(aqlast\\(aq.\n"
              ".SH COMMANDS\n",

@@ -202,19 +202,17 @@ const struct cmd cmd_serve = {
     .name = "serve",
     .args = "",
     .help = "take metrics from other programs over HTTP and UDP, and answer queries",
-    .details =
-        "Programs that write to InfluxDB can write here: /write and /api/v2/write take line\n"
-        "protocol (plain or gzip), /query knows SHOW and simple SELECT statements, /ping answers.\n"
-        "A database becomes an experiment, each set of tags (but for host) a trial with the tags\n"
-        "as parameters, measurement.field a metric; a field called value drops its name. A\n"
-        "database that does not exist is made; lines without one go to 'outside', and so do\n"
-        "datagrams. NaN and infinities are kept; texts are not. An answer of 204 means that what\n"
-        "was sent survives the end of this process, however it comes.\n"
-        "\n"
-        "The address is printed, and kept in HOME/address while it is served. /v1/ingest counts\n"
-        "what came and what was dropped. Ctrl-C or SIGTERM ends it. While it runs it is the "
-        "engine\n"
-        "of the home: other commands submit to it.",
+    .details = "Programs that write to InfluxDB can write here: /write and /api/v2/write take line "
+               "protocol (plain or gzip), /query knows SHOW and simple SELECT statements, /ping "
+               "answers. A database becomes an experiment, each set of tags (but for host) a trial "
+               "with the tags as parameters, measurement.field a metric; a field called value "
+               "drops its name. A database that does not exist is made; lines without one go to "
+               "'outside', and so do datagrams. NaN and infinities are kept; texts are not. An "
+               "answer of 204 means that what was sent survives the end of this process, however "
+               "it comes.\n\nThe address is printed, and kept in HOME/address while it is served. "
+               "/v1/ingest counts what came and what was dropped. /metrics is for Prometheus. "
+               "Ctrl-C or SIGTERM ends it. While it runs it is the engine of the home: other "
+               "commands submit to it.",
     .min_args = 0,
     .max_args = 0,
     .options = options,
