@@ -584,4 +584,64 @@ TEST(a_power_cut_loses_nothing_that_was_synced)
     home_end(home);
 }
 
+/* ---- a disk that fails to sync a log, and has no room for segments ---- */
+static _Atomic bool lose_log, no_segments;
+
+static bool ends_with(struct name name, const char *end)
+{
+    size_t n = strlen(name.text), m = strlen(end);
+    return n >= m && str_eq(name.text + n - m, end);
+}
+
+static ssize_t picky_pwrite(int fd, const void *bytes, size_t n, off_t at)
+{
+    if (!no_segments || !ends_with(name_of_fd(fd), ".seg"))
+        return pwrite(fd, bytes, n, at);
+    errno = ENOSPC;
+    return -1;
+}
+
+/* It says so once, as the kernel does. */
+static int forgetful_sync(int fd)
+{
+    if (!lose_log || !ends_with(name_of_fd(fd), ".wal"))
+        return 0;
+    lose_log = false;
+    errno = EIO;
+    return -1;
+}
+static const struct series_io losing_disk = {picky_pwrite, forgetful_sync};
+
+static void check_never_forgotten(bool frozen)
+{
+    char *home = home_new();
+    autofree(mem) char *path = file_in(home, "00000001.seg");
+    struct series_db *db = NULL;
+
+    assert_int_equal(series_db_open_with(home, SERIES_WRITE, &losing_disk, &db, NULL), 0);
+    assert_int_equal(put1(db, source_of(1, 1), 0, 1, "x", 1), 0);
+    no_segments = true;
+    if (frozen)
+        assert_int_equal(db_seal_all(db, NULL), -ENOSPC);
+    lose_log = true;
+    assert_int_equal(series_db_sync(db, NULL), -EIO);
+    for (int64_t i = 2; i < 5; i++) {
+        assert_int_equal(series_db_sync(db, NULL), -ENOSPC);
+        assert_int_equal(put1(db, source_of(1, 1), 0, i, "x", 1), 0);
+    }
+    no_segments = false;
+    assert_int_equal(series_db_sync(db, NULL), 0);
+    assert_true(fs_exists(path));
+    assert_int_equal(count_of(db, source_of(1, 1), "x"), 4);
+    assert_int_equal(series_db_sync(db, NULL), 0);
+    series_db_free(db);
+    home_end(home);
+}
+
+TEST(a_failed_sync_is_not_forgotten_until_the_log_is_sealed)
+{
+    check_never_forgotten(/* frozen= */ false);
+    check_never_forgotten(/* frozen= */ true);
+}
+
 TEST_MAIN

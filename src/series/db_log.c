@@ -45,7 +45,6 @@ int db_log_begin(struct series_db *db, struct err *err)
     db->log.fd = fd;
     db->log.at = 0;
     db->log.unsynced = db->log.unnamed = true;
-    db->log.suspect = false;
     wal_put_begin(&db->log.buffer);
     return 0;
 }
@@ -98,31 +97,50 @@ int series_db_flush(struct series_db *db, struct err *err)
     return db_log_write(db, err);
 }
 
+/* After a failed sync the kernel may have thrown the pages away and call them clean: the next sync
+ * of that file proves nothing. Its rows are in memory; they are on the disk once that is sealed
+ * into another file. */
+static int sync_log(struct series_db *db, struct layer *layer, int fd)
+{
+    if (db->io->sync(fd) == 0)
+        return 0;
+    layer->suspect = true;
+    return -errno;
+}
+
 static int sync_frozen(struct series_db *db)
 {
     vec_foreach (layer, &db->layers)
         if ((*layer)->fd >= 0 && (*layer)->unsynced) {
-            if (db->io->sync((*layer)->fd) < 0)
-                return -errno;
+            int r = sync_log(db, *layer, (*layer)->fd);
+            if (r < 0)
+                return r;
             (*layer)->unsynced = false;
         }
     return 0;
 }
 
-/* After a failed sync the kernel may have thrown the pages away and call them clean: what is in
- * memory is then sealed into another file. */
 static int sync_active(struct series_db *db)
 {
     struct log *log = &db->log;
+    int r = log->unsynced ? sync_log(db, db_active(db), log->fd) : 0;
 
-    if (log->unsynced && db->io->sync(log->fd) < 0) {
-        log->suspect = true;
-        return -errno;
-    }
+    if (r < 0)
+        return r;
     log->unsynced = false;
     if (log->unnamed && db->io->sync(db->dir_fd) < 0)
         return -errno;
     log->unnamed = false;
+    return 0;
+}
+
+static int seal_suspects(struct series_db *db, struct err *err)
+{
+    if (db_active(db)->suspect)
+        return db_seal_all(db, err);
+    vec_foreach (layer, &db->layers)
+        if ((*layer)->suspect)
+            return db_seal_frozen(db, err);
     return 0;
 }
 
@@ -132,8 +150,12 @@ int series_db_sync(struct series_db *db, struct err *err)
 
     if (r < 0 || db->mode != SERIES_WRITE)
         return r;
-    if (db->log.suspect)
-        return db_seal_all(db, err);
+    r = seal_suspects(db, err);
+    if (r < 0)
+        return r;
+    r = db_log_write(db, err); /* a log that was begun */
+    if (r < 0)
+        return r;
     r = sync_frozen(db);
     if (r == 0)
         r = sync_active(db);

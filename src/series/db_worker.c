@@ -281,11 +281,12 @@ static int run_here(struct series_db *db, struct job *job, struct err *err)
     return r;
 }
 
-static int seal_frozen(struct series_db *db, struct err *err)
+int db_seal_frozen(struct series_db *db, struct err *err)
 {
     struct layer *layer;
     int r = 0;
 
+    db_workers_wait(db, NULL);
     while (r == 0 && (layer = oldest_frozen(db))) {
         struct job *job = job_new(db, JOB_SEAL);
         job->layer = layer;
@@ -315,7 +316,7 @@ int db_seal_all(struct series_db *db, struct err *err)
 
     if (r == 0 && (active->memory->sources.len || active->memory->drops.len))
         r = db_log_begin(db, err);
-    return r < 0 ? r : seal_frozen(db, err);
+    return r < 0 ? r : db_seal_frozen(db, err);
 }
 
 int series_db_compact(struct series_db *db, struct err *err)

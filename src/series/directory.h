@@ -18,6 +18,7 @@ struct layer {
     uint64_t read_to;        /* of a log: the bytes that are in memory */
     int fd;                  /* of a log that was written and waits to be sealed; -1: none */
     bool unsynced;           /* … and not all of it is known to be on the disk */
+    bool suspect;            /* a sync of the log failed: only memory is sure to have its rows */
 };
 struct part {
     struct layer *layer;

@@ -28,7 +28,6 @@ struct log {
     uint64_t at;            /* bytes in the file */
     struct str buffer;      /* behind them */
     bool unsynced, unnamed; /* the data, the file's name in the folder */
-    bool suspect;           /* a sync failed: what is in the file may be lost, so seal it soon */
 };
 
 enum job_kind { JOB_SEAL, JOB_MERGE };
@@ -105,7 +104,9 @@ int db_log_write(struct series_db *db, struct err *err);
 void db_workers_look(struct series_db *db);
 /* Wait for what runs; 0 or what the seal said. */
 int db_workers_wait(struct series_db *db, struct err *err);
-/* Seal here and now all that is in memory, and begin another log. */
+/* Seal here and now the logs that wait for it. */
+int db_seal_frozen(struct series_db *db, struct err *err);
+/* … and all that is in memory, and begin another log. */
 int db_seal_all(struct series_db *db, struct err *err);
 
 #endif
