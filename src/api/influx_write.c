@@ -3,6 +3,9 @@
  * influx_write.c — a body is read once if all its series are known. At the first line of a new one
  * storing stops, the rest is only looked through for further new series, and after the commit of
  * their rows the body is read again from where it was left.
+ *
+ * While the disk takes nothing, answers are held back: part of a body may be stored already, and a
+ * client that is told of a failure sends it once more. Only after PATIENCE_US it is told.
  */
 #include "api/influx_write.h"
 #include "base/clock.h"
@@ -12,6 +15,8 @@
 
 #include <errno.h>
 
+#define PATIENCE_US (10 * US_PER_S) /* as InfluxDB's write-timeout */
+
 struct job {
     struct writes *writes;
     struct http_request *request; /* NULL: datagrams */
@@ -19,16 +24,22 @@ struct job {
     struct str own;         /* of datagrams */
     const struct str *body; /* the request's or our own */
     int64_t precision_ns, now_ns;
-    size_t done; /* good lines that are stored */
+    size_t done;      /* good lines that are stored */
+    int64_t stuck_us; /* mono: since when the disk takes nothing; 0: it does */
     unsigned status;
     struct str error;
+};
+struct jobs { /* a VEC */
+    struct job **at;
+    size_t len, cap;
 };
 struct writes {
     struct engine *engine;
     struct observe *observe;
     struct influx_reader *reader;
-    VEC(struct job *) waiting;  /* for a commit */
-    VEC(struct job *) finished; /* to be answered */
+    struct jobs waiting;  /* for a commit */
+    struct jobs stalled;  /* in the middle of their lines: the disk is full */
+    struct jobs finished; /* to be answered when all is flushed */
     struct write_counts counts;
 };
 
@@ -128,7 +139,7 @@ static void job_run(struct job *job)
     }
     r = read_lines(job, observed, &err);
     if (r < 0) {
-        finish(job, 500, err_text(&err));
+        vec_push(&writes->stalled, job);
         return;
     }
     if (r > 0) {
@@ -154,7 +165,7 @@ static void job_again(void *arg)
             break;
         }
     job_run(job);
-    writes_settle(writes);
+    writes_settle(writes, clock_mono_us());
 }
 
 /* ---- from outside ---- */
@@ -207,28 +218,64 @@ void writes_datagrams(struct writes *writes, struct str *body)
     job_run(job);
 }
 
-void writes_settle(struct writes *writes)
+static void fail(struct job *job, unsigned status, const char *text)
+{
+    str_cut(&job->error, 0);
+    str_add(&job->error, text);
+    job->writes->counts.failed += job->status < 500;
+    job->status = status;
+    job_answer(job);
+}
+
+/* Those that have waited long enough are told. Whether their lines will be stored is unknown. */
+static void lose_patience(struct jobs *jobs, int64_t now_us, const char *text)
+{
+    size_t kept = 0;
+
+    vec_foreach (job, jobs) {
+        if (!(*job)->stuck_us)
+            (*job)->stuck_us = now_us;
+        if (now_us - (*job)->stuck_us < PATIENCE_US)
+            jobs->at[kept++] = *job;
+        else
+            fail(*job, 500, text);
+    }
+    jobs->len = kept;
+}
+
+static void run_stalled(struct writes *writes)
+{
+    struct jobs jobs = writes->stalled;
+
+    writes->stalled = (struct jobs){0};
+    vec_foreach (job, &jobs)
+        job_run(*job);
+    vec_release(&jobs);
+}
+
+void writes_settle(struct writes *writes, int64_t now_us)
 {
     autorelease(err) struct err err = ERR_INIT;
+    int r = 0;
 
-    if (!writes->finished.len)
+    if (!writes->finished.len && !writes->stalled.len)
         return;
-    int r = observe_flush(writes->observe, &err);
-    vec_foreach (job, &writes->finished) {
-        if (r < 0) {
-            str_cut(&(*job)->error, 0);
-            str_add(&(*job)->error, err_text(&err));
-            (*job)->status = 500;
-            writes->counts.failed++;
-        }
-        job_answer(*job);
-    }
-    writes->finished.len = 0;
+    do {
+        r = observe_flush(writes->observe, &err);
+        if (r < 0)
+            break;
+        vec_foreach (job, &writes->finished)
+            job_answer(*job);
+        writes->finished.len = 0;
+        run_stalled(writes);
+    } while (writes->finished.len);
+    lose_patience(&writes->finished, now_us, err_text(&err));
+    lose_patience(&writes->stalled, now_us, r < 0 ? err_text(&err) : "there is no room");
 }
 
 bool writes_waiting(const struct writes *writes)
 {
-    return writes->waiting.len > 0;
+    return writes->waiting.len + writes->stalled.len + writes->finished.len > 0;
 }
 
 void writes_counts(const struct writes *writes, struct write_counts *ret)
@@ -246,16 +293,19 @@ struct writes *writes_new(struct engine *engine, struct observe *observe)
     return writes;
 }
 
+static void fail_all(struct jobs *jobs, unsigned status, const char *text)
+{
+    vec_foreach (job, jobs)
+        fail(*job, status, text);
+    vec_release(jobs);
+}
+
 void writes_free(struct writes *writes)
 {
-    vec_foreach (job, &writes->waiting) {
-        (*job)->status = 503;
-        str_add(&(*job)->error, "the server is stopping");
-        job_answer(*job);
-    }
-    writes_settle(writes);
-    vec_release(&writes->waiting);
-    vec_release(&writes->finished);
+    fail_all(&writes->waiting, 503, "the server is stopping");
+    fail_all(&writes->stalled, 503, "the server is stopping");
+    writes_settle(writes, clock_mono_us());
+    fail_all(&writes->finished, 500, "the server is stopping, and the disk took nothing");
     influx_reader_free(writes->reader);
     free(writes);
 }

@@ -26,10 +26,12 @@ DEFINE_AUTOFREE(writes);
 void writes_request(struct writes *writes, struct http_request *request);
 /* Lines of datagrams; `body` is taken. */
 void writes_datagrams(struct writes *writes, struct str *body);
-/* Call it at the end of a turn: hand everything to the kernel, then answer. */
-void writes_settle(struct writes *writes);
+/* Call it at the end of a turn, and while something waits: hand everything to the kernel, then
+ * answer. What the disk does not take is kept and tried again; after 10 s it is answered by 500,
+ * and what will be stored of it is unknown. now_us: mono. */
+void writes_settle(struct writes *writes, int64_t now_us);
 
-/* Does a body wait for a commit? */
+/* Does a body wait for a commit, or for room on the disk? */
 bool writes_waiting(const struct writes *writes);
 
 struct write_counts {

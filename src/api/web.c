@@ -10,6 +10,7 @@
 #include "api/influx_query.h"
 #include "api/influx_write.h"
 #include "api/metrics_page.h"
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -207,6 +208,7 @@ static void on_sync(uv_timer_t *timer)
 
     if (series_db_sync(runtime_series(web->runtime), &err) < 0)
         log_error("%s", err_text(&err));
+    writes_settle(web->writes, clock_mono_us());
     if (writes_waiting(web->writes))
         uv_timer_start(timer, on_sync, SYNC_MS, 0);
 }
@@ -233,7 +235,7 @@ static void on_wake(uv_async_t *async)
     while (web->http && (request = http_next(web->http)))
         serve(web, request);
     take_datagrams(web);
-    writes_settle(web->writes);
+    writes_settle(web->writes, clock_mono_us());
     if (!uv_is_active((uv_handle_t *)&web->sync))
         uv_timer_start(&web->sync, on_sync, SYNC_MS, 0);
     if (!uv_is_active((uv_handle_t *)&web->turn))
@@ -377,10 +379,11 @@ void web_drain(struct web *web)
     if (web->udp)
         udp_stop(TAKE(web->udp), &web->udp_last);
     take_datagrams(web);
-    writes_settle(web->writes);
+    writes_settle(web->writes, clock_mono_us());
     observe_turn(web->observe, runtime_now());
     engine_when_committed(runtime_engine(web->runtime), on_drained, web);
     uv_timer_start(&web->turn, on_late, DRAIN_MS, 0);
+    uv_timer_start(&web->sync, on_sync, SYNC_MS, 0);
     while (!web->late && (!web->drained || writes_waiting(web->writes)))
         uv_run(web->loop, UV_RUN_ONCE);
 }
