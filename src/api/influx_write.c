@@ -15,7 +15,8 @@
 
 #include <errno.h>
 
-#define PATIENCE_US (10 * US_PER_S) /* as InfluxDB's write-timeout */
+#define HELD_MAX    ((size_t)64 << 20) /* bytes of bodies that wait */
+#define PATIENCE_US (10 * US_PER_S)    /* as InfluxDB's write-timeout */
 
 struct job {
     struct writes *writes;
@@ -24,6 +25,7 @@ struct job {
     struct str own;         /* of datagrams */
     const struct str *body; /* the request's or our own */
     int64_t precision_ns, now_ns;
+    size_t held;      /* bytes that it counts for in writes->held */
     size_t done;      /* good lines that are stored */
     int64_t stuck_us; /* mono: since when the disk takes nothing; 0: it does */
     unsigned status;
@@ -40,6 +42,7 @@ struct writes {
     struct jobs waiting;  /* for a commit */
     struct jobs stalled;  /* in the middle of their lines: the disk is full */
     struct jobs finished; /* to be answered when all is flushed */
+    size_t held;          /* bytes of those that wait or are stalled */
     struct write_counts counts;
 };
 
@@ -71,8 +74,23 @@ void influx_reply_error(struct http_request *request, unsigned status, const cha
 
 /* ---- jobs ---- */
 
+/* Its lines are needed once more, later. */
+static void hold(struct job *job, struct jobs *jobs)
+{
+    job->held = job->body->len;
+    job->writes->held += job->held;
+    vec_push(jobs, job);
+}
+
+static void let_go(struct job *job)
+{
+    job->writes->held -= job->held;
+    job->held = 0;
+}
+
 static void job_free(struct job *job)
 {
+    let_go(job);
     free(job->db);
     str_release(&job->own);
     str_release(&job->error);
@@ -96,6 +114,7 @@ static void finish(struct job *job, unsigned status, const char *text)
     if (text)
         str_add(&job->error, text);
     writes->counts.failed += status >= 500;
+    str_release(&job->own);
     vec_push(&writes->finished, job);
 }
 
@@ -131,6 +150,8 @@ static void job_run(struct job *job)
     struct observed *observed = NULL;
     struct now now = {job->now_ns / 1000, 0};
     autorelease(err) struct err err = ERR_INIT;
+
+    let_go(job);
     int r = observe_open(writes->observe, job->db, now, &observed, &err);
 
     if (r < 0) {
@@ -139,11 +160,11 @@ static void job_run(struct job *job)
     }
     r = read_lines(job, observed, &err);
     if (r < 0) {
-        vec_push(&writes->stalled, job);
+        hold(job, &writes->stalled);
         return;
     }
     if (r > 0) {
-        vec_push(&writes->waiting, job);
+        hold(job, &writes->waiting);
         engine_when_committed(writes->engine, job_again, job);
         return;
     }
@@ -191,8 +212,20 @@ static char *db_of(const struct http_request *request)
     return xstrdup(db && *db ? db : OBSERVE_OUTSIDE);
 }
 
+/* While commits or the disk do not come along, what comes must wait somewhere else. */
+static bool is_full(const struct writes *writes, size_t more)
+{
+    return writes->held && writes->held + more > HELD_MAX;
+}
+
 void writes_request(struct writes *writes, struct http_request *request)
 {
+    writes->counts.requests++;
+    if (is_full(writes, http_body(request)->len)) {
+        writes->counts.failed++;
+        influx_reply_error(request, 503, "too much waits to be stored: send it again later");
+        return;
+    }
     struct job *job = job_new(writes);
     const char *precision = http_param(request, "precision");
 
@@ -201,13 +234,16 @@ void writes_request(struct writes *writes, struct http_request *request)
     job->body = http_body(request);
     if (precision)
         job->precision_ns = influx_precision_ns(str_eq(precision, "us") ? "u" : precision);
-    writes->counts.requests++;
     writes->counts.bytes += job->body->len;
     job_run(job);
 }
 
 void writes_datagrams(struct writes *writes, struct str *body)
 {
+    if (is_full(writes, body->len)) {
+        writes->counts.overrun_bytes += body->len;
+        return;
+    }
     struct job *job = job_new(writes);
 
     job->db = xstrdup(OBSERVE_OUTSIDE);

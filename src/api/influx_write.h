@@ -4,7 +4,8 @@
  * thread: read, stored, answered as InfluxDB 1.x does.
  *
  * 204 leaves when what was sent survives the death of this process. A body with series that are new
- * waits for their trials' rows to be committed.
+ * waits for their trials' rows to be committed. At most 64 MB wait; beyond that requests are
+ * answered by 503 and datagrams dropped.
  */
 #ifndef HONE_INFLUX_WRITE_H
 #define HONE_INFLUX_WRITE_H
@@ -24,7 +25,7 @@ DEFINE_AUTOFREE(writes);
 
 /* POST /write?db=&precision=, /api/v2/write?bucket=&precision=. */
 void writes_request(struct writes *writes, struct http_request *request);
-/* Lines of datagrams; `body` is taken. */
+/* Lines of datagrams; `body` is taken, or left if it is dropped. */
 void writes_datagrams(struct writes *writes, struct str *body);
 /* Call it at the end of a turn, and while something waits: hand everything to the kernel, then
  * answer. What the disk does not take is kept and tried again; after 10 s it is answered by 500,
@@ -36,9 +37,10 @@ bool writes_waiting(const struct writes *writes);
 
 struct write_counts {
     uint64_t requests, bytes;
-    uint64_t bad;     /* lines that were not understood */
-    uint64_t refused; /* lines that were, but went beyond a limit or against a type */
-    uint64_t failed;  /* bodies that could not be stored, or not wholly */
+    uint64_t bad;           /* lines that were not understood */
+    uint64_t refused;       /* lines that were, but went beyond a limit or against a type */
+    uint64_t failed;        /* bodies that could not be stored, or not wholly */
+    uint64_t overrun_bytes; /* of datagrams that came while too much waited */
 };
 void writes_counts(const struct writes *writes, struct write_counts *ret);
 

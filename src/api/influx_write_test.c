@@ -131,4 +131,27 @@ TEST(a_disk_that_stays_full_is_told_in_the_end)
     writes_down();
 }
 
+TEST(bodies_that_wait_are_limited_and_what_is_dropped_is_counted)
+{
+    struct write_counts counts;
+
+    writes_up();
+    for (int i = 0; i < 10; i++) {
+        autofree(mem) char *series = xasprintf("m,t=%d", i);
+        bring(series, 1, 10 << 20); /* no commit comes */
+    }
+    writes_counts(o.writes, &counts);
+    assert_true(counts.bytes > 60 << 20 && counts.bytes <= 64 << 20);
+    assert_true(counts.overrun_bytes >= 40 << 20 && counts.overrun_bytes < 41 << 20);
+    turn();
+    writes_settle(o.writes, 1);
+    assert_false(writes_waiting(o.writes));
+    bring("m,t=0", 1, 10 << 20);
+    writes_settle(o.writes, 1);
+    assert_int_equal(values_of(1), 2);
+    writes_counts(o.writes, &counts);
+    assert_int_equal(counts.failed, 0);
+    writes_down();
+}
+
 TEST_MAIN

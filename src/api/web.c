@@ -269,7 +269,7 @@ void web_ingest(const struct web *web, struct str *to)
     json_put_int(&out, "datagrams", (int64_t)udp.datagrams);
     json_put_int(&out, "dropped", (int64_t)udp.dropped);
     json_put_int(&out, "cut", (int64_t)udp.cut);
-    json_put_int(&out, "overrun_bytes", (int64_t)web->overrun_bytes);
+    json_put_int(&out, "overrun_bytes", (int64_t)(web->overrun_bytes + came.overrun_bytes));
     json_put_int(&out, "buffer_bytes", (int64_t)udp.buffer);
     json_end_object(&out);
     json_end_object(&out);
@@ -282,7 +282,8 @@ uint64_t web_lost(const struct web *web)
 
     writes_counts(web->writes, &came);
     count_datagrams(web, &udp);
-    return udp.dropped + udp.cut + came.bad + came.refused + came.failed + web->overrun_bytes;
+    return udp.dropped + udp.cut + came.bad + came.refused + came.failed + web->overrun_bytes +
+           came.overrun_bytes;
 }
 
 /* ---- open, close ---- */
