@@ -104,6 +104,7 @@ void series_db_free(struct series_db *db)
     vec_foreach (layer, &db->layers)
         layer_free(*layer);
     vec_release(&db->layers);
+    vec_release(&db->left_out);
     directory_release(&db->directory);
     fd_autoclose(&db->log.fd);
     fd_autoclose(&db->dir_fd);

@@ -242,6 +242,39 @@ TEST(a_file_that_is_no_segment_is_left_out_and_named)
     home_end(home);
 }
 
+TEST(a_segment_that_is_left_out_stays_when_its_neighbours_are_merged)
+{
+    char *home = home_new();
+    autofree(mem) char *path = file_in(home, "00000003.seg");
+    autorelease(str) struct str bytes = STR_INIT;
+    struct series_size size;
+    struct series_db *db = must_open(home, SERIES_WRITE);
+
+    for (int64_t i = 1; i <= 5; i++) {
+        put1(db, source_of(1, i), 0, i, "loss", (double)i);
+        assert_int_equal(db_seal_all(db, NULL), 0);
+    }
+    series_db_free(db);
+    str_add(&bytes, "what was a segment");
+    write_file(path, &bytes, bytes.len);
+    for (int round = 0; round < 3; round++) {
+        db = must_open(home, SERIES_WRITE);
+        assert_true(fs_exists(path));
+        assert_non_null(strstr(series_db_notes(db)[0], "00000003.seg is no segment"));
+        put1(db, source_of(1, 1), 0, 6 + round, "loss", 1);
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(series_db_compact(db, NULL), 0);
+        assert_int_equal(count_of(db, source_of(1, 1), "loss"), 2 + round);
+        for (int64_t i = 2; i <= 5; i++)
+            assert_int_equal(count_of(db, source_of(1, i), "loss"), i != 3);
+        series_db_size(db, &size);
+        series_db_free(db);
+    }
+    assert_in_range(size.segments, 2, 4);
+    assert_true(fs_exists(path));
+    home_end(home);
+}
+
 TEST(what_cannot_be_opened_is_told_in_a_sentence)
 {
     char *home = make_home(false);

@@ -341,12 +341,14 @@ static void forget_gone(struct series_db *db, const struct db_files *files)
 static int load_all(struct series_db *db, const struct db_files *files, struct err *err)
 {
     forget_gone(db, files);
+    db->left_out.len = 0;
     vec_foreach (file, &files->files) {
         struct err why = ERR_INIT;
         int r = load_file(db, file, &why);
-        if (r == -EBADMSG)
+        if (r == -EBADMSG) {
             db_note(db, "%s; it is left out", err_text(&why));
-        else if (r < 0 && r != -ENOENT)
+            vec_push(&db->left_out, file->first);
+        } else if (r < 0 && r != -ENOENT)
             r = err_set(err, -r, "%s", err_text(&why));
         err_release(&why);
         if (r == -ENOENT)

@@ -166,18 +166,37 @@ static bool may_merge(const struct layer *layer, unsigned level)
     return layer->segment && layer->segment->size < MERGE_MOST && level_of(layer) <= level;
 }
 
+/* What could not be opened is kept: a segment made of both its neighbours would cover its numbers,
+ * and the next open would take it for left over. */
+static bool lie_together(const struct series_db *db, const struct layer *a, const struct layer *b)
+{
+    vec_foreach (number, &db->left_out)
+        if (*number > a->last && *number < b->first)
+            return false;
+    return true;
+}
+
+/* How many neighbours of at most that level begin at layer i. */
+static size_t run_length(const struct series_db *db, size_t i, unsigned level)
+{
+    struct layer *const *at = db->layers.at;
+    size_t n = 0;
+
+    while (i + n < db->layers.len && may_merge(at[i + n], level) &&
+           (n == 0 || lie_together(db, at[i + n - 1], at[i + n])))
+        n++;
+    return n;
+}
+
 /* The first run of more than `most` neighbours of at most that level. */
 static size_t find_run(const struct series_db *db, unsigned level, size_t most, size_t *ret_from)
 {
-    for (size_t i = 0; i < db->layers.len; i++) {
-        size_t n = 0;
-        while (i + n < db->layers.len && may_merge(db->layers.at[i + n], level))
-            n++;
+    for (size_t i = 0, n; i < db->layers.len; i += MAX(n, 1)) {
+        n = run_length(db, i, level);
         if (n > most) {
             *ret_from = i;
             return n;
         }
-        i += n;
     }
     return 0;
 }
@@ -198,7 +217,7 @@ static struct job *merge_job(const struct series_db *db, size_t from, size_t n)
 
     job->first = db->layers.at[from]->first;
     job->last = db->layers.at[from + n - 1]->last;
-    job->keep_drops = from > 0;
+    job->keep_drops = from > 0 || db->left_out.len > 0;
     for (size_t i = from; i < from + n; i++) {
         struct layer *layer = db->layers.at[i];
         uint32_t sources = segment_sources(layer->segment);

@@ -52,6 +52,7 @@ struct series_db {
     int dir_fd; /* -1: there is no folder (yet) */
     struct intern intern;
     VEC(struct layer *) layers;
+    VEC(uint64_t) left_out; /* first numbers of the files that could not be opened */
     struct directory directory;
     struct log log;
     uint64_t log_bytes; /* LOG_BYTES; tests take less */
