@@ -197,6 +197,8 @@ static void trial_cells(struct list *list, const struct trial_row *row)
     autorelease(str) struct str words = STR_INIT, state = STR_INIT;
 
     space_words(&list->target->spec.space, trial->point, &words);
+    if (words.len == 0 && row->params_json)
+        str_add_flat(&words, row->params_json); /* observed: nothing was searched */
     str_add_state(&state, trial_state_name(trial->state), trial->reason);
     table_addf(&list->table, BOLD, "%lld.%lld", (long long)trial->experiment,
                (long long)trial->number);

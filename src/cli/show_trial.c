@@ -15,14 +15,27 @@
 
 #define CURVE_COLUMNS 60
 
+/* Of an observed trial, for which nothing was searched. */
+static void show_told_params(const struct show *show)
+{
+    autorelease(str) struct str words = STR_INIT;
+
+    if (show->target->trial.params_json)
+        str_add_flat(&words, show->target->trial.params_json);
+    if (words.len)
+        show_line(show, "parameters", PLAIN, "%s", words.s);
+}
+
 static void show_params(const struct show *show)
 {
     const struct space *space = &show->target->spec.space;
     const double *point = show->target->trial.trial.point;
     size_t width = 0;
 
-    if (space->n == 0)
+    if (space->n == 0) {
+        show_told_params(show);
         return;
+    }
     show_head(show, "parameters");
     for (size_t i = 0; i < space->n; i++)
         width = MAX(width, strlen(space->params[i].name));

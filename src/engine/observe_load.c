@@ -257,6 +257,7 @@ int observe_drop(struct observe *observe, const char *db, struct err *err)
 struct summing {
     struct observed *observed;
     int64_t number;
+    bool timed; /* the trial has its times from samples */
 };
 
 static int on_info(const struct series_info *info, void *arg)
@@ -274,8 +275,11 @@ static int on_info(const struct series_info *info, void *arg)
         .first_nan_step = info->stats.nans ? 0 : STEP_NONE,
     };
     if (info->first_ns > 0) { /* times before 1970 are data, but none of ours */
-        trial->started_us = MIN(trial->started_us, info->first_ns / 1000);
-        trial->ended_us = MAX(trial->ended_us, info->last_ns / 1000);
+        trial->started_us =
+            summing->timed ? MIN(trial->started_us, info->first_ns / 1000) : info->first_ns / 1000;
+        trial->ended_us =
+            summing->timed ? MAX(trial->ended_us, info->last_ns / 1000) : info->last_ns / 1000;
+        summing->timed = true;
     }
     trial->last_step = MAX(trial->last_step, info->last_step);
     txn_put_summary(engine_txn(observed->observe->engine), observed->experiment.id, summing->number,
@@ -290,7 +294,7 @@ static void sum_up(struct observed *observed, size_t most)
     for (size_t i = 0; i < most && observed->changed.len; i++) {
         int64_t number = observed->changed.at[--observed->changed.len];
         struct observed_trial *trial = &observed->trials.at[number - 1];
-        struct summing summing = {observed, number};
+        struct summing summing = {.observed = observed, .number = number};
         trial->changed = false;
         series_db_list(observe->db, observed->experiment.id, number, SERIES_NAME_NONE, on_info,
                        &summing);
