@@ -160,11 +160,14 @@ static enum MHD_Result take_piece(struct http_request *request, const char *byte
     size_t max = request->route->body_max;
 
     request->too_large |= n > max - request->body.len;
-    if (!request->too_large) {
+    if (!request->too_large && !request->no_room)
+        request->no_room = !request_count(request, request->body.len + n);
+    if (!request->too_large && !request->no_room) {
         str_add_n(&request->body, bytes, n);
         return MHD_YES;
     }
     str_release(&request->body);
+    request_count(request, 0);
     request->discarded += n;
     return request->discarded > PATIENCE * max ? MHD_NO : MHD_YES;
 }

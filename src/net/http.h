@@ -35,6 +35,7 @@ struct http_options {
     const struct http_route *routes; /* borrowed; ends with methods NULL */
     const char *const *headers;      /* name, value, …, NULL: on every reply; may be NULL */
     unsigned connections;            /* at most; 0: 1,000 */
+    size_t bodies_max;               /* bytes of all bodies together; beyond: 503; 0: 256 MB */
     unsigned timeout_s;              /* of a silent connection; 0: 60 */
     void (*on_waiting)(void *arg);   /* http thread: http_next() has something; may be NULL */
     void *arg;                       /* of handlers and on_waiting */

@@ -22,6 +22,7 @@ struct http {
     struct MHD_Daemon *daemon;
     int port;
     char *address;
+    size_t bodies;                /* bytes of all that are held; atomic */
     pthread_mutex_t mutex;        /* guards all below, and the state of every request */
     struct http_request *open;    /* all that have a connection, by prev and next */
     struct http_request *waiting; /* for http_next(), oldest first, by next_waiting */
@@ -44,8 +45,9 @@ struct http_request {
     char *method, *path;
     VEC(struct pair) params, headers;
     struct str body;
+    size_t counted;   /* bytes of it in http->bodies */
     size_t discarded; /* bytes beyond the cap */
-    bool too_large;
+    bool too_large, no_room;
     enum request_state state;
     int owners;
     struct MHD_Response *response;
@@ -60,6 +62,8 @@ void request_free(struct http_request *request);
 struct MHD_Response *request_response(const struct http_request *request, const char *type,
                                       struct str *body, const char *const *headers);
 void request_answer(struct http_request *request, unsigned status, struct MHD_Response *response);
+/* Its body holds n bytes. False: all bodies together would be too many, and nothing is changed. */
+bool request_count(struct http_request *request, size_t n);
 /* The body is there: inflate it, read the form in it. 0, or what to answer with `err`. */
 unsigned request_finish(struct http_request *request, struct err *err);
 

@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <strings.h>
 
+#define BODIES_MAX ((size_t)256 << 20)
+
 /* ---- what came ---- */
 
 static enum MHD_Result add_param(void *to, enum MHD_ValueKind kind, const char *key,
@@ -61,6 +63,7 @@ void request_free(struct http_request *request)
     if (request->response)
         request->mhd->MHD_destroy_response(request->response);
     str_release(&request->body);
+    request_count(request, 0);
     free(request->method);
     free(request->path);
     free(request);
@@ -109,6 +112,31 @@ static void read_form(struct http_request *request)
     }
 }
 
+static size_t bodies_max(const struct http *http)
+{
+    return http->options.bodies_max ? http->options.bodies_max : BODIES_MAX;
+}
+
+bool request_count(struct http_request *request, size_t n)
+{
+    struct http *http = request->http;
+    size_t more = n - request->counted; /* may wrap: it is less, then */
+    size_t all = __atomic_add_fetch(&http->bodies, more, __ATOMIC_RELAXED);
+
+    if (n > request->counted && all > bodies_max(http)) {
+        __atomic_sub_fetch(&http->bodies, more, __ATOMIC_RELAXED);
+        return false;
+    }
+    request->counted = n;
+    return true;
+}
+
+static unsigned refuse_for_now(struct err *err)
+{
+    err_set(err, EAGAIN, "too much is being sent here at once: send it again later");
+    return MHD_HTTP_SERVICE_UNAVAILABLE;
+}
+
 static unsigned inflate_body(struct http_request *request, struct err *err)
 {
     autorelease(str) struct str plain = STR_INIT;
@@ -116,6 +144,8 @@ static unsigned inflate_body(struct http_request *request, struct err *err)
 
     if (r < 0)
         return r == -EFBIG ? MHD_HTTP_CONTENT_TOO_LARGE : MHD_HTTP_BAD_REQUEST;
+    if (!request_count(request, plain.len))
+        return refuse_for_now(err);
     struct str packed = request->body;
     request->body = plain;
     plain = packed;
@@ -132,6 +162,8 @@ unsigned request_finish(struct http_request *request, struct err *err)
         err_set(err, EFBIG, "the body is larger than %zu bytes", request->route->body_max);
         return MHD_HTTP_CONTENT_TOO_LARGE;
     }
+    if (request->no_room)
+        return refuse_for_now(err);
     if (encoding && strcasecmp(encoding, "gzip") == 0) {
         status = inflate_body(request, err);
     } else if (encoding && *encoding && strcasecmp(encoding, "identity") != 0) {

@@ -51,6 +51,7 @@ static struct http *start(void)
         .routes = routes,
         .headers = headers,
         .on_waiting = on_waiting,
+        .bodies_max = 5000,
     };
     sem_init(&waiting, 0, 0);
     assert_ok(http_start(&options, &http, &err), &err);
@@ -234,6 +235,39 @@ static void await_request(void)
 {
     while (sem_wait(&waiting) < 0)
         assert_int_equal(errno, EINTR);
+}
+
+/* Bodies of 900 bytes stand until there is room for no more, however they come. */
+TEST(all_bodies_together_have_a_cap)
+{
+    static const char head[] = "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip";
+    autorelease(str) struct str small = packed(900), text = STR_INIT;
+    struct http *http = start();
+    struct http_request *request;
+    int fds[5];
+
+    str_add(&text, "POST /later HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                   "Content-Length: 900\r\n\r\n");
+    for (int i = 0; i < 900; i++)
+        str_add_char(&text, 'x');
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+        fds[i] = dial(http);
+        say(fds[i], text.s, text.len);
+        sem_wait(&waiting);
+    }
+    assert_answer(http, "POST /echo HTTP/1.1\r\nHost: localhost", text.s, "503", "later");
+    autofree(mem) char *inflated = ask(http, head, small.s, small.len);
+    assert_non_null(strstr(inflated, " 503 "));
+    assert_answer(http, "POST /echo HTTP/1.1\r\nHost: localhost", "small", "200", "body=small");
+    while ((request = http_next(http)))
+        http_reply(request, 204, NULL, NULL, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+        autofree(mem) char *answer = hear(fds[i]);
+        assert_non_null(strstr(answer, " 204 "));
+    }
+    autofree(mem) char *again = ask(http, head, small.s, small.len);
+    assert_non_null(strstr(again, "body=yyyyy"));
+    http_stop(http);
 }
 
 TEST(a_request_may_be_answered_later_by_another_thread)
