@@ -3,22 +3,24 @@
  * udp.c — recvmmsg() in a thread.
  *
  * The kernel's buffer bridges the time in which the thread does not run: it is made as large as
- * permitted (SO_RCVBUFFORCE for root, else SO_RCVBUF up to net.core.rmem_max). SO_RXQ_OVFL puts the
- * number of datagrams dropped since the socket was made beside each one that came through; the last
- * one tells.
+ * permitted (SO_RCVBUFFORCE for root, else SO_RCVBUF up to net.core.rmem_max). SO_MEMINFO tells how
+ * many datagrams were dropped since the socket was made, also when none came through after them.
  */
 #include "net/udp.h"
 #include "net/http_internal.h"
 
 #include <errno.h>
+#include <linux/sock_diag.h>
 #include <netdb.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DATAGRAM_MAX (64u << 10)
 #define BUFFER_BYTES (16 << 20)
+#define NAP_NS       2000000
 #define OVERHEAD     256 /* of a datagram in the kernel's buffer, at least */
 
 struct udp {
@@ -30,7 +32,6 @@ struct udp {
     struct mmsghdr messages[UDP_BATCH];
     struct iovec places[UDP_BATCH];
     struct udp_datagram datagrams[UDP_BATCH];
-    char control[UDP_BATCH][CMSG_SPACE(sizeof(uint32_t))];
     char *block; /* (UDP_BATCH, DATAGRAM_MAX) */
 };
 
@@ -48,22 +49,20 @@ static void lay_out(struct udp *udp)
         udp->messages[i].msg_hdr = (struct msghdr){
             .msg_iov = &udp->places[i],
             .msg_iovlen = 1,
-            .msg_control = udp->control[i],
-            .msg_controllen = sizeof(udp->control[i]),
         };
     }
 }
 
-static void note_dropped(struct udp *udp, struct msghdr *header)
+/* What the kernel dropped so far: its count has 32 bits, ours goes on. */
+static uint64_t dropped(const struct udp *udp)
 {
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(header); c; c = CMSG_NXTHDR(header, c)) {
-        uint32_t low;
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SO_RXQ_OVFL)
-            continue;
-        memcpy(&low, CMSG_DATA(c), sizeof(low));
-        /* the kernel's count has 32 bits; ours goes on */
-        count(&udp->counts.dropped, low - (uint32_t)udp->counts.dropped);
-    }
+    uint64_t before = __atomic_load_n(&udp->counts.dropped, __ATOMIC_RELAXED);
+    uint32_t figures[SK_MEMINFO_VARS] = {0};
+    socklen_t size = sizeof(figures);
+
+    if (getsockopt(udp->fd, SOL_SOCKET, SO_MEMINFO, figures, &size) < 0)
+        return before;
+    return before + (uint32_t)(figures[SK_MEMINFO_DROPS] - (uint32_t)before);
 }
 
 static void hand_over(struct udp *udp, size_t n)
@@ -79,7 +78,6 @@ static void hand_over(struct udp *udp, size_t n)
             (struct udp_datagram){udp->places[i].iov_base, udp->messages[i].msg_len};
         bytes += udp->messages[i].msg_len;
     }
-    note_dropped(udp, &udp->messages[n - 1].msg_hdr);
     count(&udp->counts.datagrams, n);
     count(&udp->counts.bytes, bytes);
     count(&udp->counts.batches, 1);
@@ -87,7 +85,7 @@ static void hand_over(struct udp *udp, size_t n)
         udp->options.on_batch(udp->datagrams, whole, udp->options.arg);
 }
 
-/* False: nothing more is there. */
+/* False: nothing more is there, or little. */
 static bool take_batch(struct udp *udp)
 {
     lay_out(udp);
@@ -96,7 +94,14 @@ static bool take_batch(struct udp *udp)
     if (n <= 0)
         return n < 0 && errno == EINTR;
     hand_over(udp, (size_t)n);
-    return true;
+    return n == UDP_BATCH;
+}
+
+/* What comes meanwhile is taken together: a wake-up costs more than a datagram. The kernel's buffer
+ * holds many times as much. */
+static void nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
 }
 
 static bool is_stopping(const struct udp *udp)
@@ -124,6 +129,9 @@ static void *udp_main(void *arg)
         poll(fds, ARRAY_LEN(fds), -1);
         while (!is_stopping(udp) && take_batch(udp))
             ;
+        __atomic_store_n(&udp->counts.dropped, dropped(udp), __ATOMIC_RELAXED);
+        if (!is_stopping(udp))
+            nap();
     }
     take_rest(udp);
     return NULL;
@@ -133,10 +141,9 @@ static void *udp_main(void *arg)
 
 static void set_options(struct udp *udp)
 {
-    int yes = 1, bytes = BUFFER_BYTES;
+    int bytes = BUFFER_BYTES;
     socklen_t size = sizeof(bytes);
 
-    setsockopt(udp->fd, SOL_SOCKET, SO_RXQ_OVFL, &yes, sizeof(yes));
     if (setsockopt(udp->fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0)
         setsockopt(udp->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
     if (getsockopt(udp->fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) == 0)
@@ -232,7 +239,7 @@ void udp_counts(const struct udp *udp, struct udp_counts *ret)
     ret->datagrams = __atomic_load_n(&udp->counts.datagrams, __ATOMIC_RELAXED);
     ret->bytes = __atomic_load_n(&udp->counts.bytes, __ATOMIC_RELAXED);
     ret->batches = __atomic_load_n(&udp->counts.batches, __ATOMIC_RELAXED);
-    ret->dropped = __atomic_load_n(&udp->counts.dropped, __ATOMIC_RELAXED);
+    ret->dropped = dropped(udp);
     ret->cut = __atomic_load_n(&udp->counts.cut, __ATOMIC_RELAXED);
     ret->buffer = udp->counts.buffer;
 }
