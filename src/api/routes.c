@@ -254,6 +254,8 @@ static void change_series_later(struct runtime *runtime, const json_t *request)
 {
     if (!str_eq(json_get_text(request, "do", ""), "rm"))
         return;
+    runtime_removed(runtime, json_get_int(request, "experiment", 0),
+                    json_get_int(request, "trial", 0));
     struct removal *removal = xcalloc(1, sizeof(*removal));
     *removal = (struct removal){runtime, json_deep_copy(request)};
     engine_when_committed(runtime_engine(runtime), on_removed, removal);

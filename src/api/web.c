@@ -321,6 +321,12 @@ static int start_udp(struct web *web, const struct web_options *options, struct 
     return options->udp_port < 0 ? 0 : udp_start(&udp, &web->udp, err);
 }
 
+static void on_removed(int64_t experiment, int64_t trial, void *arg)
+{
+    struct web *web = arg;
+    observe_removed(web->observe, experiment, trial);
+}
+
 int web_open(uv_loop_t *loop, struct runtime *runtime, const struct web_options *options,
              struct web **ret, struct err *err)
 {
@@ -340,6 +346,7 @@ int web_open(uv_loop_t *loop, struct runtime *runtime, const struct web_options 
     web->handles = 3;
     int r = observe_new(engine, runtime_reader(runtime), db, &web->observe, err);
     if (r == 0) {
+        runtime_on_removed(runtime, on_removed, web);
         web->writes = writes_new(engine, web->observe);
         web->query = (struct query_context){engine, runtime_reader(runtime), db, web->observe};
         r = start_http(web, options, err);
@@ -405,6 +412,7 @@ void web_close(struct web *web)
         uv_run(web->loop, UV_RUN_NOWAIT);
     if (web->writes)
         writes_free(web->writes);
+    runtime_on_removed(web->runtime, NULL, NULL);
     if (web->observe)
         observe_free(web->observe);
     uv_mutex_destroy(&web->mutex);

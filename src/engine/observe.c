@@ -134,13 +134,18 @@ static int64_t add_trial(struct observed *observed, const struct influx_series *
     return number;
 }
 
+static bool has_trial(const struct observed *observed, uint64_t number)
+{
+    return number && !observed->trials.at[number - 1].removed;
+}
+
 bool observed_knows(struct observed *observed, struct influx_series *series, struct now now)
 {
-    if (!series->handle) {
+    if (!has_trial(observed, series->handle)) {
         autorelease(str) struct str key = STR_INIT;
         key_of(series, &key);
         series->handle = (uintptr_t)map_text_find(&observed->numbers, key.s);
-        if (!series->handle)
+        if (!has_trial(observed, series->handle))
             series->handle = (uint64_t)add_trial(observed, series, key.s, now);
     }
     if ((int64_t)series->handle <= observed->committed)

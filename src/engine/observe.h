@@ -40,6 +40,10 @@ int observe_walk(const struct observe *observe, observe_fn *fn, void *arg);
 /* Forget it with all that came: samples at once, rows with the next commit. */
 int observe_drop(struct observe *observe, const char *db, struct err *err);
 
+/* A command removes an experiment (trial 0) or a trial of it, in the open tick: what comes from now
+ * on belongs to a new one. */
+void observe_removed(struct observe *observe, int64_t experiment, int64_t trial);
+
 /* What is known of its series: for the reader of lines. Valid until the next turn. */
 struct influx_keys *observed_keys(struct observed *observed);
 /* Its name and number. */

@@ -14,6 +14,7 @@ struct observed_trial { /* trials[number - 1] */
     int64_t created_us, started_us, ended_us;
     int64_t last_step;
     bool changed; /* since its summary was written */
+    bool removed; /* its number stays unused */
 };
 /* Freed by the commit that it waits for; the database may be gone by then. */
 struct commit {

@@ -252,6 +252,43 @@ int observe_drop(struct observe *observe, const char *db, struct err *err)
     return r;
 }
 
+static void forget_rows(struct observe *observe, int64_t experiment, int64_t trial)
+{
+    const struct series_source *source = &observe->source;
+
+    if (source->experiment == experiment && (!trial || source->trial == trial))
+        observe->rows.len = observe->names.len = observe->values.len = 0;
+}
+
+static void forget_trial(struct observed *observed, int64_t number)
+{
+    size_t kept = 0;
+
+    if (!observed->loaded)
+        load(observed, NULL); /* the row may be there until the commit */
+    if (number > (int64_t)observed->trials.len)
+        return;
+    observed->trials.at[number - 1].removed = true;
+    vec_foreach (changed, &observed->changed)
+        if (*changed != number)
+            observed->changed.at[kept++] = *changed;
+    observed->changed.len = kept;
+}
+
+void observe_removed(struct observe *observe, int64_t experiment, int64_t trial)
+{
+    forget_rows(observe, experiment, trial);
+    for (size_t i = 0; i < observe->all.len; i++) {
+        if (observe->all.at[i]->experiment.id != experiment)
+            continue;
+        if (trial > 0)
+            forget_trial(observe->all.at[i], trial);
+        else
+            forget(observe, i);
+        return;
+    }
+}
+
 /* ---- summaries ---- */
 
 struct summing {

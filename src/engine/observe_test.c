@@ -114,4 +114,63 @@ TEST(lines_that_found_a_full_disk_are_stored_when_there_is_room)
     observe_down();
 }
 
+static int count_trial(const struct trial_row *row, void *arg)
+{
+    assert_non_null(strstr(row->params_json, "\"t\":")); /* it has its tags */
+    ++*(size_t *)arg;
+    return 0;
+}
+
+static size_t trials(void)
+{
+    size_t n = 0;
+    struct trial_query query = {.experiment = observe_find(o.observe, "d"), .order = ORDER_NUMBER};
+    assert_int_equal(store_trials(t.store, &query, count_trial, &n, NULL), 0);
+    return n;
+}
+
+static void sum_up(void)
+{
+    assert_int_equal(observe_flush(o.observe, NULL), 0);
+    observe_turn(o.observe, now());
+    turn();
+}
+
+TEST(lines_of_a_removed_trial_go_to_a_new_one)
+{
+    observe_up();
+    assert_ok(tell("m,t=a v=1 1"), NULL);
+    assert_ok(tell("m,t=b v=1 1"), NULL);
+    int64_t experiment = observe_find(o.observe, "d");
+    txn_remove_trial(engine_txn(t.engine), experiment, 1);
+    observe_removed(o.observe, experiment, 1);
+    assert_ok(tell("m,t=a v=2 2"), NULL);
+    turn();
+    assert_ok(series_db_drop(o.db, experiment, 1, NULL), NULL);
+    assert_ok(tell("m,t=a v=3 3"), NULL);
+    sum_up();
+    assert_int_equal(values_of(1), 0);
+    assert_int_equal(values_of(2), 1);
+    assert_int_equal(values_of(3), 2);
+    assert_int_equal(trials(), 2);
+    observe_down();
+}
+
+TEST(lines_of_a_removed_experiment_go_to_a_new_one)
+{
+    observe_up();
+    assert_ok(tell("m,t=a v=1 1"), NULL);
+    int64_t experiment = observe_find(o.observe, "d");
+    txn_remove_experiment(engine_txn(t.engine), experiment);
+    observe_removed(o.observe, experiment, 0);
+    assert_ok(tell("m,t=a v=2 2"), NULL);
+    turn();
+    assert_ok(series_db_drop(o.db, experiment, 0, NULL), NULL);
+    sum_up();
+    assert_true(observe_find(o.observe, "d") != experiment);
+    assert_int_equal(values_of(1), 1);
+    assert_int_equal(trials(), 1);
+    observe_down();
+}
+
 TEST_MAIN

@@ -42,6 +42,8 @@ struct runtime {
     int lock_fd;
     struct store *store, *reader;
     struct record *record;
+    runtime_removed_fn *on_removed; /* NULL: nobody is told */
+    void *removed_arg;
     struct engine *engine;
     struct agent *agent;
     struct code_watch *code_watch;
@@ -506,6 +508,18 @@ struct engine *runtime_engine(struct runtime *runtime)
 struct series_db *runtime_series(struct runtime *runtime)
 {
     return record_db(runtime->record);
+}
+
+void runtime_on_removed(struct runtime *runtime, runtime_removed_fn *fn, void *arg)
+{
+    runtime->on_removed = fn;
+    runtime->removed_arg = arg;
+}
+
+void runtime_removed(struct runtime *runtime, int64_t experiment, int64_t trial)
+{
+    if (runtime->on_removed)
+        runtime->on_removed(experiment, trial, runtime->removed_arg);
 }
 
 struct store *runtime_reader(struct runtime *runtime)

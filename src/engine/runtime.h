@@ -31,6 +31,11 @@ struct engine *runtime_engine(struct runtime *runtime);
 struct store *runtime_reader(struct runtime *runtime);
 /* The store of samples, open for writing. */
 struct series_db *runtime_series(struct runtime *runtime);
+/* Who is to be told that an experiment (trial 0) or a trial is removed in the open tick; fn NULL:
+ * nobody. */
+typedef void runtime_removed_fn(int64_t experiment, int64_t trial, void *arg);
+void runtime_on_removed(struct runtime *runtime, runtime_removed_fn *fn, void *arg);
+void runtime_removed(struct runtime *runtime, int64_t experiment, int64_t trial);
 const char *runtime_home(const struct runtime *runtime);
 struct now runtime_now(void);
 

@@ -171,6 +171,21 @@ def databases_are_made_and_dropped(place: Place):
     server.end()
 
 
+def what_comes_after_a_removal_is_kept(place: Place):
+    server = Server(place)
+    assert server.write("m,t=a v=1 1\nm,t=b v=1 1", db="test")[0] == 204
+    place.hone("rm", "test.1", "--yes")
+    assert server.write("m,t=a v=2 2", db="test")[0] == 204
+    assert server.values("SELECT v FROM m WHERE t = 'a'") == [[2, 2]]
+    place.hone("rm", "test", "--yes")
+    assert server.write("m,t=a v=3 3", db="test")[0] == 204
+    server.end()
+    assert len(place.trials("test")) == 1
+    again = Server(place)
+    assert again.values("SELECT v FROM m") == [[3, 3]]
+    again.end()
+
+
 def datagrams_are_lines_too(place: Place):
     server = Server(place, "--udp", "0")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
@@ -268,5 +283,5 @@ def a_taken_port_and_a_taken_home_are_told(place: Place):
 main(what_is_written_is_found_again, a_set_of_tags_is_an_observed_trial, good_lines_of_a_body_are_kept_and_bad_ones_told,
      nan_infinity_and_a_missing_database_are_accepted, bodies_may_be_packed_and_have_a_precision,
      what_is_too_large_or_not_for_us_is_refused, it_answers_as_influxdb_does, databases_are_made_and_dropped,
-     datagrams_are_lines_too, prometheus_finds_how_things_stand,
+     what_comes_after_a_removal_is_kept, datagrams_are_lines_too, prometheus_finds_how_things_stand,
      what_was_acknowledged_survives_any_death, a_taken_port_and_a_taken_home_are_told)
