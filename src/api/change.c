@@ -5,6 +5,7 @@
 #include "api/change.h"
 #include "api/wire.h"
 #include "base/fs.h"
+#include "base/log.h"
 #include "engine/runtime.h"
 #include "store/object.h"
 #include "tune/workload.h"
@@ -168,11 +169,28 @@ static void remove_files(const char *home, const json_t *request)
     }
 }
 
-void change_series(const json_t *request, struct series_db *db)
+int change_series(const json_t *request, struct series_db *db, struct err *err)
 {
-    if (str_eq(json_get_text(request, "do", ""), "rm"))
-        series_db_drop(db, json_get_int(request, "experiment", 0),
-                       json_get_int(request, "trial", 0), NULL);
+    if (!str_eq(json_get_text(request, "do", ""), "rm"))
+        return 0;
+    int r = series_db_drop(db, json_get_int(request, "experiment", 0),
+                           json_get_int(request, "trial", 0), err);
+    if (r < 0)
+        err_context(err, "samples of what was removed are still there");
+    return r;
+}
+
+/* The rows are gone already: what fails here is told, and the rest is done. */
+static void drop_offline(const char *home, const json_t *request)
+{
+    autofree(series_db) struct series_db *series = NULL;
+    autorelease(err) struct err err = ERR_INIT;
+    int r = series_db_open(home, SERIES_WRITE, &series, &err);
+
+    if (r == 0)
+        r = change_series(request, series, &err);
+    if (r < 0)
+        log_error("%s", err_text(&err));
 }
 
 static int change_offline(const char *home, const json_t *request, struct err *err)
@@ -180,7 +198,6 @@ static int change_offline(const char *home, const json_t *request, struct err *e
     autoclose int lock = -1;
     autofree(store) struct store *store = NULL;
     autofree(txn) struct txn *txn = txn_new();
-    autofree(series_db) struct series_db *series = NULL;
     int r = home_lock(home, &lock, err);
 
     if (r >= 0)
@@ -189,9 +206,8 @@ static int change_offline(const char *home, const json_t *request, struct err *e
         r = store_open(home, &store, err);
     if (r >= 0)
         r = store_apply(store, txn, err);
-    if (r >= 0 && str_eq(json_get_text(request, "do", ""), "rm") &&
-        series_db_open(home, SERIES_WRITE, &series, NULL) == 0)
-        change_series(request, series);
+    if (r >= 0 && str_eq(json_get_text(request, "do", ""), "rm"))
+        drop_offline(home, request);
     return r;
 }
 

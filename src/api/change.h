@@ -28,6 +28,6 @@ int change_rows(const json_t *request, bool (*running)(int64_t experiment, void 
                 struct txn *txn, struct err *err);
 
 /* Samples of what a request removes; call it when its rows are committed. */
-void change_series(const json_t *request, struct series_db *db);
+int change_series(const json_t *request, struct series_db *db, struct err *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "api/routes.h"
 #include "api/change.h"
 #include "api/import.h"
+#include "base/log.h"
 #include "spec/parse.h"
 
 #include <errno.h>
@@ -244,8 +245,10 @@ struct removal {
 static void on_removed(void *arg)
 {
     struct removal *removal = arg;
+    autorelease(err) struct err err = ERR_INIT;
 
-    change_series(removal->request, runtime_series(removal->runtime));
+    if (change_series(removal->request, runtime_series(removal->runtime), &err) < 0)
+        log_error("%s", err_text(&err));
     json_decref(removal->request);
     free(removal);
 }

@@ -91,7 +91,8 @@ static int on_trial(const struct trial_row *row, void *arg)
     size_t number = (size_t)row->trial.number;
 
     while (observed->trials.len < number) /* a removed one leaves its number unused */
-        vec_push(&observed->trials, ((struct observed_trial){.last_step = STEP_NONE}));
+        vec_push(&observed->trials,
+                 ((struct observed_trial){.last_step = STEP_NONE, .removed = true}));
     observed->trials.at[number - 1] = (struct observed_trial){
         .created_us = row->trial.created_us,
         .started_us = row->trial.started_us,
@@ -105,11 +106,46 @@ static int on_trial(const struct trial_row *row, void *arg)
     return 0;
 }
 
+struct leftovers {
+    const struct observed *observed;
+    VEC(int64_t) numbers;
+};
+
+static int on_stored(const struct series_info *info, void *arg)
+{
+    struct leftovers *left = arg;
+    const struct observed *observed = left->observed;
+    int64_t number = info->source.trial;
+    bool there = number < 1 || (number <= (int64_t)observed->trials.len &&
+                                !observed->trials.at[number - 1].removed);
+
+    if (!there && (!left->numbers.len || *vec_last(&left->numbers) != number))
+        vec_push(&left->numbers, number);
+    return 0;
+}
+
+/* Rows go before samples do, so a crash may have left samples without a trial. They must not
+ * appear in the next one that gets the number. */
+static int drop_leftovers(const struct observed *observed, struct err *err)
+{
+    struct series_db *db = observed->observe->db;
+    int64_t experiment = observed->experiment.id;
+    struct leftovers left = {.observed = observed};
+    int r = series_db_list(db, experiment, -1, SERIES_NAME_NONE, on_stored, &left);
+
+    for (size_t i = 0; r == 0 && i < left.numbers.len; i++)
+        r = series_db_drop(db, experiment, left.numbers.at[i], err);
+    vec_release(&left.numbers);
+    return r;
+}
+
 static int load(struct observed *observed, struct err *err)
 {
     struct trial_query query = {.experiment = observed->experiment.id, .order = ORDER_NUMBER};
     int r = store_trials(observed->observe->reader, &query, on_trial, observed, err);
 
+    if (r >= 0)
+        r = drop_leftovers(observed, err);
     observed->committed = (int64_t)observed->trials.len;
     observed->loaded = r >= 0;
     return r < 0 ? r : 0;
@@ -183,6 +219,12 @@ static int make(struct observe *observe, const char *db, struct now now, struct 
         return r;
     }
     experiment.environment = make_environment(db);
+    struct observed fresh = {.observe = observe, .experiment = {.id = experiment.id}};
+    r = drop_leftovers(&fresh, err);
+    if (r < 0) {
+        experiment_release(&experiment);
+        return r;
+    }
     engine_take_experiment(observe->engine);
     txn_put_experiment(engine_txn(observe->engine), &experiment);
     *ret = add(observe, db, &experiment);

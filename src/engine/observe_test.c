@@ -173,4 +173,22 @@ TEST(lines_of_a_removed_experiment_go_to_a_new_one)
     observe_down();
 }
 
+TEST(samples_that_a_crash_left_behind_are_not_those_of_the_next_trial)
+{
+    observe_up();
+    assert_ok(tell("m,t=a v=1 1"), NULL);
+    assert_ok(tell("m,t=b v=1 1"), NULL);
+    sum_up();
+    txn_remove_trial(engine_txn(t.engine), observe_find(o.observe, "d"), 2);
+    turn();
+    observe_free(o.observe); /* here it crashes and comes up again */
+    assert_ok(observe_new(t.engine, t.store, o.db, &o.observe, &t.err), &t.err);
+    assert_ok(tell("m,t=c v=2 2"), NULL);
+    sum_up();
+    assert_int_equal(values_of(1), 1);
+    assert_int_equal(values_of(2), 1);
+    assert_int_equal(trials(), 2);
+    observe_down();
+}
+
 TEST_MAIN
