@@ -206,10 +206,11 @@ static void on_sync(uv_timer_t *timer)
     struct web *web = timer->data;
     autorelease(err) struct err err = ERR_INIT;
 
-    if (series_db_sync(runtime_series(web->runtime), &err) < 0)
+    int r = series_db_sync_begin(runtime_series(web->runtime), &err);
+    if (r < 0)
         log_error("%s", err_text(&err));
     writes_settle(web->writes, clock_mono_us());
-    if (writes_waiting(web->writes))
+    if (r != 0 || writes_waiting(web->writes))
         uv_timer_start(timer, on_sync, SYNC_MS, 0);
 }
 

@@ -138,10 +138,10 @@ bool record_unsynced(const struct record *record)
 
 int record_sync(struct record *record, struct err *err)
 {
-    int r = record->waiting.len ? -ENOSPC : series_db_sync(record->db, err);
+    int r = record->waiting.len ? -ENOSPC : series_db_sync_begin(record->db, err);
 
     if (r == -ENOSPC)
         return 0; /* said by the flush, which is tried again */
-    record->unsynced = r < 0;
-    return r;
+    record->unsynced = r != 0;
+    return MIN(r, 0);
 }

@@ -27,7 +27,7 @@ void record_figures(struct record *record, const struct attempt *attempt,
 int record_flush(struct record *record, struct err *err);
 /* Is there something that a power cut could still lose? */
 bool record_unsynced(const struct record *record);
-/* Make that safe. */
+/* Make that safe, beside other work: call it again until nothing is unsynced. */
 int record_sync(struct record *record, struct err *err);
 
 #endif

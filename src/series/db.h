@@ -75,6 +75,10 @@ int series_db_append(struct series_db *db, const struct series_source *source,
 int series_db_flush(struct series_db *db, struct err *err);
 /* … nor that of the machine. Call it at most 100 ms after a flush. */
 int series_db_sync(struct series_db *db, struct err *err);
+/* The same beside the caller's work, on a thread of its own. 0: all that was appended is safe; 1: a
+ * sync runs, call it again later to hear what came of it. A failure is told by that call, and the
+ * next one writes the rows to another file. */
+int series_db_sync_begin(struct series_db *db, struct err *err);
 /* The highest `end` stored of this source; 0: none. */
 uint64_t series_db_end(const struct series_db *db, const struct series_source *source);
 /* Forget an experiment (trial 0) or one trial, and the ends of its sources. As lasting as rows are:

@@ -671,6 +671,44 @@ static void check_never_forgotten(bool frozen)
     home_end(home);
 }
 
+/* What a sync beside the work came to is told by the call that sees its end. */
+static int sync_beside(struct series_db *db)
+{
+    int r;
+
+    while ((r = series_db_sync_begin(db, NULL)) == 1)
+        usleep(100);
+    return r;
+}
+
+TEST(a_sync_that_failed_beside_the_work_is_told_and_made_good_by_a_seal)
+{
+    char *home = home_new();
+    autofree(mem) char *path = file_in(home, "00000001.seg");
+    struct series_db *db = NULL;
+
+    assert_int_equal(series_db_open_with(home, SERIES_WRITE, &losing_disk, &db, NULL), 0);
+    assert_int_equal(put1(db, source_of(1, 1), 0, 1, "x", 1), 0);
+    assert_int_equal(sync_beside(db), 0);
+    no_segments = lose_log = true;
+    assert_int_equal(put1(db, source_of(1, 1), 0, 2, "x", 1), 0);
+    assert_int_equal(series_db_sync_begin(db, NULL), 1);
+    assert_int_equal(db_seal_all(db, NULL), -ENOSPC); /* another log begins meanwhile */
+    assert_int_equal(put1(db, source_of(1, 1), 0, 3, "x", 1), 0);
+    assert_int_equal(sync_beside(db), -EIO);
+    assert_int_equal(sync_beside(db), -ENOSPC);
+    assert_int_equal(series_db_sync(db, NULL), -ENOSPC);
+    no_segments = false;
+    assert_int_equal(sync_beside(db), 0);
+    assert_true(fs_exists(path));
+    assert_int_equal(count_of(db, source_of(1, 1), "x"), 3);
+    /* One that runs is waited for when the home is closed. */
+    assert_int_equal(put1(db, source_of(1, 1), 0, 4, "x", 1), 0);
+    assert_int_equal(series_db_sync_begin(db, NULL), 1);
+    series_db_free(db);
+    home_end(home);
+}
+
 TEST(a_failed_sync_is_not_forgotten_until_the_log_is_sealed)
 {
     check_never_forgotten(/* frozen= */ false);

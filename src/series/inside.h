@@ -58,6 +58,7 @@ struct series_db {
     uint64_t log_bytes; /* LOG_BYTES; tests take less */
     uint64_t number;    /* of the newest log or segment ever seen */
     struct job *sealing, *merging;
+    struct syncing *syncing;       /* NULL: no sync runs */
     bool new_segments;             /* since a merge was thought of */
     uint64_t retry_at;             /* a seal failed: size of the log at which it is tried again */
     VEC(char *) notes;             /* ends with NULL */
