@@ -358,6 +358,7 @@ int web_open(uv_loop_t *loop, struct runtime *runtime, const struct web_options 
         web_close(web);
         return r;
     }
+    uv_timer_start(&web->turn, on_turn, 0, TURN_MS); /* what an earlier server did not sum up */
     *ret = web;
     return 0;
 }

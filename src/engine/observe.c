@@ -190,7 +190,7 @@ static int put_rows(struct observe *observe, struct err *err)
     return 0;
 }
 
-static void mark(struct observed *observed, int64_t number)
+void observed_mark(struct observed *observed, int64_t number)
 {
     struct observed_trial *trial = &observed->trials.at[number - 1];
 
@@ -248,7 +248,7 @@ int observed_line(struct observed *observed, const struct influx_line *line, str
     observe->counts.values += row.n;
     if (row.n)
         vec_push(&observe->rows, row);
-    mark(observed, number);
+    observed_mark(observed, number);
     return 0;
 }
 

@@ -48,6 +48,8 @@ struct observe {
 };
 
 void observed_free(struct observed *observed);
+/* It has samples that its summaries do not tell of yet. */
+void observed_mark(struct observed *observed, int64_t number);
 void observed_put_trial(struct observed *observed, int64_t number, const char *params);
 void observed_await(struct observed *observed);
 /* The same key as that of the tags that became these parameters. */

@@ -57,21 +57,6 @@ static int on_experiment(const struct experiment_row *row, void *arg)
     return 0;
 }
 
-int observe_new(struct engine *engine, struct store *reader, struct series_db *db,
-                struct observe **ret, struct err *err)
-{
-    autofree(observe) struct observe *observe = xcalloc(1, sizeof(*observe));
-
-    observe->engine = engine;
-    observe->reader = reader;
-    observe->db = db;
-    int r = store_experiments(reader, INT64_MAX, on_experiment, observe, err);
-    if (r < 0)
-        return r;
-    *ret = TAKE(observe);
-    return 0;
-}
-
 void observe_free(struct observe *observe)
 {
     vec_foreach (observed, &observe->all)
@@ -149,6 +134,68 @@ static int load(struct observed *observed, struct err *err)
     observed->committed = (int64_t)observed->trials.len;
     observed->loaded = r >= 0;
     return r < 0 ? r : 0;
+}
+
+/* ---- summaries that a death came before ---- */
+
+struct untold { /* by number − 1: values that are stored, less those that summaries tell of */
+    VEC(int64_t) of_trial;
+};
+
+static void add_values(struct untold *untold, int64_t number, int64_t n)
+{
+    if (number < 1)
+        return;
+    while ((int64_t)untold->of_trial.len < number)
+        vec_push(&untold->of_trial, 0);
+    untold->of_trial.at[number - 1] += n;
+}
+
+static int on_kept(const struct series_info *info, void *arg)
+{
+    add_values(arg, info->source.trial, info->stats.count);
+    return 0;
+}
+
+static int on_summary(int64_t trial, const struct summary *summary, void *arg)
+{
+    add_values(arg, trial, -summary->count);
+    return 0;
+}
+
+/* Trials whose last samples were not summed up when an earlier server died. */
+static void mark_stale(struct observed *observed)
+{
+    struct untold untold = {{NULL, 0, 0}};
+    const struct observe *observe = observed->observe;
+    bool any = false;
+
+    series_db_list(observe->db, observed->experiment.id, -1, SERIES_NAME_NONE, on_kept, &untold);
+    store_summaries(observe->reader, observed->experiment.id, 0, on_summary, &untold, NULL);
+    vec_foreach (values, &untold.of_trial)
+        any |= *values != 0;
+    if (any && load(observed, NULL) == 0)
+        for (size_t i = 0; i < untold.of_trial.len && i < observed->trials.len; i++)
+            if (untold.of_trial.at[i] && !observed->trials.at[i].removed)
+                observed_mark(observed, (int64_t)i + 1);
+    vec_release(&untold.of_trial);
+}
+
+int observe_new(struct engine *engine, struct store *reader, struct series_db *db,
+                struct observe **ret, struct err *err)
+{
+    autofree(observe) struct observe *observe = xcalloc(1, sizeof(*observe));
+
+    observe->engine = engine;
+    observe->reader = reader;
+    observe->db = db;
+    int r = store_experiments(reader, INT64_MAX, on_experiment, observe, err);
+    if (r < 0)
+        return r;
+    vec_foreach (observed, &observe->all)
+        mark_stale(*observed);
+    *ret = TAKE(observe);
+    return 0;
 }
 
 /* ---- made ---- */

@@ -255,6 +255,8 @@ def what_was_acknowledged_survives_any_death(place: Place):
     found = {v for _, v in server.values("SELECT v FROM m")}
     assert found >= set(acknowledged), sorted(set(acknowledged) - found)[:10]
     assert len(server.values("SHOW TAG VALUES FROM m WITH KEY = w")) == 4
+    wait_for("summaries of all of it",
+             lambda: sum(m["count"] for i in range(1, 5) for m in place.show(f"test.{i}")["metrics"]) >= len(found))
     server.end()
     assert len(place.trials("test")) == 4
 
