@@ -26,13 +26,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TURN_BYTES         (256 << 10) /* of one file at one look: the loop must go round */
-#define CHUNK_BYTES        (64 << 10)
-#define BLOCK_BYTES        4096  /* holes start at multiples of this */
-#define METRICS_MAX        10000 /* names an attempt may use */
-#define OUTPUT_METRICS_MAX 1000 /* … until no more is taken from output: not every number is one \
-                                 */
-#define LINE_MAX_BYTES (64 << 10) /* what a parser keeps of a line */
+#define TURN_BYTES  (256 << 10) /* of one file at one look: the loop must go round */
+#define CHUNK_BYTES (64 << 10)
+#define BLOCK_BYTES 4096  /* holes start at multiples of this */
+#define METRICS_MAX 10000 /* names an attempt may use */
+/* … until no more is taken from output: not every number there is a metric */
+#define OUTPUT_METRICS_MAX 1000
+#define LINE_MAX_BYTES     (64 << 10) /* what a parser keeps of a line */
 
 struct tail_metric {
     char *name;
