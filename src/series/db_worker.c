@@ -96,6 +96,18 @@ static int take_seal(struct series_db *db, struct job *job)
     return 0;
 }
 
+/* What cannot be opened must not stand for what it was made of: that is still there. */
+static void forget_merged(struct series_db *db, const struct job *job)
+{
+    char name[SEAL_NAME_SIZE];
+
+    vec_foreach (layer, &job->layers)
+        if ((*layer)->first == job->first && (*layer)->last == job->last)
+            return; /* it has taken the place of the only one */
+    seal_name(name, job->first, job->last);
+    unlinkat(db->dir_fd, name, 0);
+}
+
 static int take_merge(struct series_db *db, struct job *job)
 {
     char name[SEAL_NAME_SIZE];
@@ -104,6 +116,8 @@ static int take_merge(struct series_db *db, struct job *job)
     if (job->result > 0) {
         made = open_sealed(db, job->first, job->last, &job->err);
         job->result = made ? 0 : -job->err.code;
+        if (!made)
+            forget_merged(db, job);
     }
     if (job->result < 0)
         return job->result;
