@@ -13,7 +13,7 @@ trial  state      value  step   time  parameters
   1.1  completed            3
   1.2  completed            3
   1.3  completed           29   11ms
-  1.4  completed            0
+  1.4  completed            0         lr=0.01 optimizer=adam nesterov=1
   1.5  completed           29  32.0s
 $ hone show runs.4 | sed -n '/^note/,/^hparam/p'
 note
