@@ -15,7 +15,7 @@
 #include "base/fs.h"
 #include "base/map.h"
 #include "metrics/metrics.h"
-#include "series/gather.h"
+#include "series/attempt_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,18 +23,6 @@
 #include <unistd.h>
 
 #define METRICS_MAX 10000
-#define BLOCK       (256 << 10)
-
-/* In order of trust. Without a name: in the store only. */
-static const struct {
-    const char *name;
-    enum metrics_source source;
-    enum series_file file;
-} files[] = {
-    {"metrics", METRICS_FILE, SERIES_METRICS}, {"events", METRICS_FILE, SERIES_EVENTS},
-    {NULL, METRICS_FILE, SERIES_OUTSIDE},      {"stdout", METRICS_OUTPUT, SERIES_STDOUT},
-    {"stderr", METRICS_OUTPUT, SERIES_STDERR}, {NULL, METRICS_FILE, SERIES_SYSTEM},
-};
 
 /* What is known of a series while its attempt is read. */
 struct track {
@@ -110,7 +98,7 @@ static ptrdiff_t place_of(struct builder *builder, const char *metric)
 /* A progress bar says the same step many times; its last word counts. */
 static bool is_redraw(const struct builder *builder, const struct series *series, int64_t step)
 {
-    return files[builder->file].source == METRICS_OUTPUT && step != STEP_NONE &&
+    return attempt_files[builder->file].source == METRICS_OUTPUT && step != STEP_NONE &&
            series->points.len && vec_last(&series->points)->step == step;
 }
 
@@ -152,44 +140,13 @@ static void on_sample(const struct sample *sample, void *arg)
     builder->points++;
 }
 
-/* Where data goes on at or after `offset`; the end of the file if there is none. */
-static off_t skip_hole(int fd, off_t offset)
-{
-    off_t data = lseek(fd, offset, SEEK_DATA);
-    if (data >= 0)
-        return data;
-    return errno == ENXIO ? lseek(fd, 0, SEEK_END) : offset;
-}
-
-/* The next piece of the file; bytes read, 0 at its end, or an error. */
-static ssize_t feed_block(int fd, struct metrics_parser *parser, char *block, off_t *offset)
-{
-    off_t data = skip_hole(fd, *offset);
-    ssize_t n;
-
-    if (data > *offset) {
-        memset(block, 0, BLOCK); /* a block of zeros tells the parser as much as a terabyte */
-        metrics_parser_feed(parser, block, (size_t)MIN(data - *offset, BLOCK), 0);
-        *offset = data;
-        metrics_parser_at(parser, (uint64_t)data);
-    }
-    do
-        n = pread(fd, block, BLOCK, *offset);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return -errno;
-    metrics_parser_feed(parser, block, (size_t)n, 0);
-    *offset += n;
-    return n;
-}
-
 static int feed_file(int fd, struct metrics_parser *parser, char *block)
 {
     off_t offset = 0;
     ssize_t n;
 
     do
-        n = feed_block(fd, parser, block, &offset);
+        n = attempt_file_feed(fd, parser, block, &offset);
     while (n > 0);
     return (int)n;
 }
@@ -208,8 +165,8 @@ static int read_file(struct builder *builder, const char *path, const struct met
     if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         return 0;
     autofree(metrics_parser) struct metrics_parser *parser =
-        metrics_parser_new(rules, files[builder->file].source, on_sample, builder);
-    autofree(mem) char *block = xmalloc(BLOCK);
+        metrics_parser_new(rules, attempt_files[builder->file].source, on_sample, builder);
+    autofree(mem) char *block = xmalloc(ATTEMPT_FILE_BLOCK);
     int r = feed_file(fd, parser, block);
     if (r < 0)
         return err_errno(err, -r, "cannot read %s", path);
@@ -310,11 +267,11 @@ static int read_source(struct builder *builder, const struct place *place, bool 
 {
     size_t i = builder->file;
 
-    if (files[i].file == SERIES_SYSTEM && !builder->metric)
+    if (attempt_files[i].file == SERIES_SYSTEM && !builder->metric)
         return 0;
-    if (!files[i].name || stored)
-        return place->db ? read_stored(builder, place, files[i].file) : 0;
-    autofree(mem) char *path = xasprintf("%s/%s", place->dir, files[i].name);
+    if (!attempt_files[i].name || stored)
+        return place->db ? read_stored(builder, place, attempt_files[i].file) : 0;
+    autofree(mem) char *path = xasprintf("%s/%s", place->dir, attempt_files[i].name);
     return read_file(builder, path, place->rules, place->ended, err);
 }
 
@@ -322,7 +279,7 @@ static int read_attempt(struct builder *builder, const struct place *place, stru
 {
     bool stored = is_stored(place);
 
-    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+    for (size_t i = 0; i < ATTEMPT_FILES; i++) {
         builder->file = i;
         int r = read_source(builder, place, stored, err);
         if (r < 0)
@@ -409,131 +366,4 @@ int series_walk(const char *home, const struct spec *spec, const struct attempt 
     int r = metrics_rules_new(spec, &rules, err);
     struct place place = {.dir = dir, .rules = rules, .ended = ended};
     return r < 0 ? r : read_attempt(&builder, &place, err);
-}
-
-/* ---- from files into the store ---- */
-
-struct series_copy {
-    struct gather gather;
-    struct series_source source;
-    char *dir;
-    struct metrics_rules *rules;
-    struct map_text next; /* metric → step of its next sample without one */
-    size_t file;          /* of files[] */
-    int fd;               /* -1: none is open */
-    off_t offset;
-    struct metrics_parser *parser;
-    char *block;
-    int r;
-};
-
-static void copy_row(const struct series_source *source, const struct series_row *row, void *arg)
-{
-    struct series_copy *copy = arg;
-    if (copy->r >= 0)
-        copy->r = series_db_append(copy->gather.db, source, row, 1, NULL);
-}
-
-static void copy_sample(const struct sample *sample, void *arg)
-{
-    struct series_copy *copy = arg;
-    int64_t next = (int64_t)(uintptr_t)map_text_find(&copy->next, sample->metric);
-    int64_t step = metrics_step(&next, sample->step);
-
-    map_text_put(&copy->next, sample->metric, (void *)(uintptr_t)next);
-    gather_sample(&copy->gather, &copy->source, sample->end, sample->metric, step, sample->time_us,
-                  sample->value);
-}
-
-int series_copy_new(struct series_db *db, const char *home, const struct spec *spec,
-                    const struct attempt *attempt, struct series_copy **ret, struct err *err)
-{
-    struct series_copy *copy = xcalloc(1, sizeof(*copy));
-    int r = metrics_rules_new(spec, &copy->rules, err);
-
-    if (r < 0) {
-        free(copy);
-        return r;
-    }
-    copy->dir = attempt_dir(home, attempt->experiment, attempt->trial, attempt->number);
-    copy->source = (struct series_source){attempt->experiment, attempt->trial, attempt->number,
-                                          SERIES_METRICS};
-    copy->fd = -1;
-    copy->block = xmalloc(BLOCK);
-    gather_init(&copy->gather, db, copy_row, copy);
-    *ret = copy;
-    return 0;
-}
-
-static void close_file(struct series_copy *copy)
-{
-    if (copy->parser)
-        metrics_parser_free(TAKE(copy->parser));
-    fd_autoclose(&copy->fd);
-    copy->fd = -1;
-}
-
-void series_copy_free(struct series_copy *copy)
-{
-    close_file(copy);
-    gather_release(&copy->gather);
-    map_text_release(&copy->next);
-    metrics_rules_free(copy->rules);
-    free(copy->dir);
-    free(copy->block);
-    free(copy);
-}
-
-/* What is no regular file is none of ours. */
-static void open_file(struct series_copy *copy)
-{
-    autofree(mem) char *path = xasprintf("%s/%s", copy->dir, files[copy->file].name);
-    autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    struct stat st;
-
-    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-        return;
-    copy->parser = metrics_parser_new(copy->rules, files[copy->file].source, copy_sample, copy);
-    copy->source.file = files[copy->file].file;
-    copy->offset = 0;
-    copy->fd = fd;
-    fd = -1;
-}
-
-static int copy_block(struct series_copy *copy)
-{
-    ssize_t n = feed_block(copy->fd, copy->parser, copy->block, &copy->offset);
-
-    if (n == 0) {
-        metrics_parser_finish(copy->parser, 0);
-        close_file(copy);
-        copy->file++;
-    }
-    gather_end(&copy->gather);
-    return n < 0 ? (int)n : copy->r;
-}
-
-int series_copy_turn(struct series_copy *copy)
-{
-    if (copy->fd >= 0)
-        return copy_block(copy);
-    for (; copy->file < ARRAY_LEN(files); copy->file++) {
-        if (files[copy->file].name)
-            open_file(copy);
-        if (copy->fd >= 0)
-            return 0;
-    }
-    return 1;
-}
-
-int series_store(struct series_db *db, const char *home, const struct spec *spec,
-                 const struct attempt *attempt, struct err *err)
-{
-    autofree(series_copy) struct series_copy *copy = NULL;
-    int r = series_copy_new(db, home, spec, attempt, &copy, err);
-
-    while (r == 0)
-        r = series_copy_turn(copy);
-    return r < 0 ? err_errno(err, -r, "cannot store the samples of %s", copy ? copy->dir : home)
-                 : 0;
 }
