@@ -272,7 +272,7 @@ static size_t random_text(struct rng *rng, char *to, size_t digits, int exponent
         pool >>= 4;
     }
     if (exponent)
-        n += (size_t)sprintf(to + n, "e%d", exponent);
+        n += (size_t)snprintf(to + n, 16, "e%d", exponent);
     to[n] = '\0';
     return n;
 }
@@ -302,7 +302,7 @@ TEST(every_double_comes_back_from_its_digits)
         memcpy(&x, &bits, sizeof(x));
         if (!isfinite(x))
             continue;
-        size_t n = (size_t)sprintf(text, "%.*g", 15 + i % 5, x);
+        size_t n = (size_t)snprintf(text, sizeof(text), "%.*g", 15 + i % 5, x);
         check_text(text, n);
     }
 }
@@ -316,11 +316,11 @@ TEST(floats_come_back_from_nine_digits_and_from_seventeen)
         memcpy(&x, &word, sizeof(x));
         if (!isfinite(x))
             break;
-        check_text(text, (size_t)sprintf(text, "%.9g", (double)x));
+        check_text(text, (size_t)snprintf(text, sizeof(text), "%.9g", (double)x));
         double back = strtod(text, NULL);
         assert_true((float)back == x);
         if (bits % 4 == 0)
-            check_text(text, (size_t)sprintf(text, "%.17g", (double)x));
+            check_text(text, (size_t)snprintf(text, sizeof(text), "%.17g", (double)x));
     }
 }
 
