@@ -29,7 +29,7 @@ SRC      := $(sort $(wildcard src/*/*.c))
 TEST_SRC := $(filter %_test.c,$(SRC)) $(sort $(wildcard tests/*/*_test.c))
 LIB_SRC  := $(filter-out %_test.c src/cli/main.c,$(SRC))
 KEEPER   := $(sort $(wildcard src/exec/keeper/*.c))
-LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/keeper_bytes.o
+LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/keeper_bytes.o $(B)/pages.o
 TESTS    := $(TEST_SRC:%.c=$(B)/%)
 
 ifeq ($(MAKELEVEL)$(filter -j% --jobserver%,$(MAKEFLAGS)),0)

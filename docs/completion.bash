@@ -2,41 +2,47 @@
 _hone()
 {
     local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} options= kind=
-    local commands="init check run tune attach stop resume ls show logs best plot importance replay compare diff rerun export import serve knowledge tag note star rm gc doctor help version"
+    local commands="init check run tune submit attach stop pause resume queue ls show logs best plot importance replay compare diff report rerun export import serve open token knowledge tag note star rm gc doctor help version"
     if [ "$COMP_CWORD" -eq 1 ]; then
         COMPREPLY=($(compgen -W "$commands" -- "$word"))
         return
     fi
     case $command in
-    init) kind=files options=" --home --json --help" ;;
-    check) kind=files options=" --home --json --help --fix --param --set --name --trials --parallel --seed --time --minimize --maximize" ;;
-    run) kind=files options=" --home --json --help --fix --param --set --name --trials --parallel --seed --time --minimize --maximize --detach" ;;
-    tune) kind=files options=" --home --json --help --system --target --average --fixed --fix --param --set --name --trials --parallel --seed --time --minimize --maximize --detach" ;;
-    attach) kind=names options=" --home --json --help" ;;
-    stop) kind=names options=" --home --json --help --drain" ;;
-    resume) kind=names options=" --home --json --help --detach --trials" ;;
-    ls) kind=names options=" --home --json --help --limit --all --state --where --sort --desc" ;;
-    show) kind=names options=" --home --json --help" ;;
-    logs) kind=names options=" --home --json --help --follow --attempt --stdout --stderr --tail" ;;
-    best) kind=names options=" --home --json --help --number --where" ;;
-    plot) kind=names options=" --home --json --help --svg --width --height --ascii" ;;
-    importance) kind=names options=" --home --json --help --objective" ;;
-    replay) kind=names options=" --home --json --help --search --stop --seeds" ;;
-    compare) kind=names options=" --home --json --help" ;;
-    diff) kind=names options=" --home --json --help --all --patch" ;;
-    rerun) kind=names options=" --home --json --help" ;;
-    export) kind=names options=" --home --json --help --csv --jsonl --metrics --iterations --summary --where --follow --influx --db --org --bucket --user --tags --output" ;;
-    import) kind=files options=" --home --json --help --name --study --objective --ignore" ;;
-    serve) kind=none options=" --home --json --help --port --address --udp" ;;
-    knowledge) kind=files options=" --home --json --help --all" ;;
-    tag) kind=names options=" --home --json --help --remove" ;;
-    note) kind=names options=" --home --json --help --clear" ;;
-    star) kind=names options=" --home --json --help --off" ;;
-    rm) kind=names options=" --home --json --help --yes" ;;
-    gc) kind=none options=" --home --json --help --dry-run" ;;
-    doctor) kind=none options=" --home --json --help --store" ;;
-    help) kind=commands options=" --home --json --help --man --completion --markdown --spec" ;;
-    version) kind=none options=" --home --json --help" ;;
+    init) kind=files options=" --home --server --token-file --ca --json --help" ;;
+    check) kind=files options=" --home --server --token-file --ca --json --help --fix --param --set --name --trials --parallel --seed --time --priority --minimize --maximize" ;;
+    run) kind=files options=" --home --server --token-file --ca --json --help --fix --param --set --name --trials --parallel --seed --time --priority --minimize --maximize --detach --port" ;;
+    tune) kind=files options=" --home --server --token-file --ca --json --help --system --target --average --fixed --fix --param --set --name --trials --parallel --seed --time --priority --minimize --maximize --detach --port" ;;
+    submit) kind=files options=" --home --server --token-file --ca --json --help --fix --param --set --name --trials --parallel --seed --time --priority --minimize --maximize --key" ;;
+    attach) kind=names options=" --home --server --token-file --ca --json --help" ;;
+    stop) kind=names options=" --home --server --token-file --ca --json --help --drain" ;;
+    pause) kind=names options=" --home --server --token-file --ca --json --help --freeze --all" ;;
+    resume) kind=names options=" --home --server --token-file --ca --json --help --detach --all --trials" ;;
+    queue) kind=names options=" --home --server --token-file --ca --json --help --priority" ;;
+    ls) kind=names options=" --home --server --token-file --ca --json --help --limit --all --state --where --sort --desc" ;;
+    show) kind=names options=" --home --server --token-file --ca --json --help" ;;
+    logs) kind=names options=" --home --server --token-file --ca --json --help --follow --attempt --stdout --stderr --tail" ;;
+    best) kind=names options=" --home --server --token-file --ca --json --help --number --where" ;;
+    plot) kind=names options=" --home --server --token-file --ca --json --help --svg --width --height --ascii" ;;
+    importance) kind=names options=" --home --server --token-file --ca --json --help --objective" ;;
+    replay) kind=names options=" --home --server --token-file --ca --json --help --search --stop --seeds" ;;
+    compare) kind=names options=" --home --server --token-file --ca --json --help" ;;
+    diff) kind=names options=" --home --server --token-file --ca --json --help --all --patch" ;;
+    report) kind=names options=" --home --server --token-file --ca --json --help --output" ;;
+    rerun) kind=names options=" --home --server --token-file --ca --json --help" ;;
+    export) kind=names options=" --home --server --token-file --ca --json --help --csv --jsonl --metrics --iterations --summary --where --follow --influx --db --org --bucket --user --tags --output" ;;
+    import) kind=files options=" --home --server --token-file --ca --json --help --name --study --objective --ignore" ;;
+    serve) kind=none options=" --home --server --token-file --ca --json --help --port --address --udp --tls-cert --tls-key --name --behind-proxy --trust-local" ;;
+    open) kind=names options=" --home --server --token-file --ca --json --help --print" ;;
+    token) kind=none options=" --home --server --token-file --ca --json --help --role --expires" ;;
+    knowledge) kind=files options=" --home --server --token-file --ca --json --help --all" ;;
+    tag) kind=names options=" --home --server --token-file --ca --json --help --remove" ;;
+    note) kind=names options=" --home --server --token-file --ca --json --help --clear" ;;
+    star) kind=names options=" --home --server --token-file --ca --json --help --off" ;;
+    rm) kind=names options=" --home --server --token-file --ca --json --help --yes" ;;
+    gc) kind=none options=" --home --server --token-file --ca --json --help --dry-run" ;;
+    doctor) kind=none options=" --home --server --token-file --ca --json --help --store" ;;
+    help) kind=commands options=" --home --server --token-file --ca --json --help --man --completion --markdown --spec" ;;
+    version) kind=none options=" --home --server --token-file --ca --json --help" ;;
     esac
     case $word in
     -*) COMPREPLY=($(compgen -W "$options" -- "$word")) && return ;;

@@ -11,6 +11,17 @@ $(SETUP)/%: tools/setup
 	$(if $(SETUP_SKIP),,tools/setup $*)
 	@mkdir -p $(@D) && touch $@
 
+# --- the pages: bundled, and packed into the program
+WEB_SRC := $(filter-out %.test.ts,$(wildcard web/*.json web/*.mjs web/*.html web/src/* web/src/*/* web/src/*/*/*))
+web/node_modules/.made: web/package-lock.json | $(SETUP)/build
+	cd web && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+$(B)/pages.S: $(WEB_SRC) web/node_modules/.made tools/pack-pages.mjs
+	node web/build.mjs $(CURDIR)/$(B)/web >/dev/null
+	node tools/pack-pages.mjs $(B)/web $@
+$(B)/pages.o: $(B)/pages.S
+	$(CC) -c -o $@ $<
+
 # --- examples that need building
 EXAMPLES := $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/fashion/fashion.c))
 
@@ -44,13 +55,13 @@ REPLAYERS := $(FUZZERS:%_fuzz.c=$(B)/%_replay)
 FAKES     := $(patsubst %.c,$(B)/%.so,$(wildcard tests/*/fake_*.c))
 SIM_OBJ   := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c,$(wildcard tests/sim/*.c)))
 SWEEPS    := $(sort $(wildcard tests/sweep/*.sh tests/sweep/*.py tests/sweep/*.t))
-SCRIPTS   := $(filter-out $(SWEEPS),$(sort $(wildcard tests/*/*.t tests/*/*.sh tests/*/*_test.py)))
+SCRIPTS   := $(filter-out $(SWEEPS) tests/peers/%,$(sort $(wildcard tests/*/*.t tests/*/*.sh tests/*/*_test.py tests/*/*_test.mjs)))
 SWEEP_ROUNDS ?= 50
 TEST_FILES ?= $(TESTS) $(REPLAYERS) $(SCRIPTS) $(SWEEPS)
 
 # Debian's own python3 goes first: tools/setup installed packages for that one.
 TEST_ENV = PATH=/usr/bin:/bin:$$PATH HONE_BIN=$(CURDIR)/$(B)/hone HONE_BUILD=$(CURDIR)/$(B) SWEEP_ROUNDS=$(SWEEP_ROUNDS) \
-    PYTHONPATH=$(CURDIR)/sdk/python PYTHONDONTWRITEBYTECODE=1 TZ=UTC LC_ALL=C.UTF-8 \
+    PYTHONPATH=$(CURDIR)/sdk/python PYTHONDONTWRITEBYTECODE=1 TZ=UTC LC_ALL=C.UTF-8 HONE_PORT=off \
     ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1:handle_abort=0 \
     UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=report_objects=1
 PROVE = env -u HONE_HOME $(TEST_ENV) prove --exec '' --failures --comments --timer -j$(JOBS)
@@ -131,6 +142,8 @@ $(B)/bench/machine/%: $(B)/bench/machine/%.o $(MACHINE_SIM) $(B)/bench/search/pa
 	$(CC) $(LDALL) -o $@ $^ $(LIBS) -lz
 $(B)/bench/series/%: $(B)/bench/series/%.o $(B)/libhone.a
 	$(CC) $(LDALL) -o $@ $^ $(LIBS)
+$(B)/bench/web/%: $(B)/bench/web/%.o $(B)/libhone.a
+	$(CC) $(LDALL) -o $@ $^ $(LIBS)
 $(B)/bench/search/parts.a: $(SEARCH_PARTS:%.c=$(B)/%.o)
 	@rm -f $@
 	ar rcs $@ $^
@@ -142,7 +155,7 @@ LINT_FILES := $(filter %.c,$(filter-out tests/% %_test.c,$(C_FILES)))
 # The keeper makes its system calls by hand; clang's analyser takes what they fill for garbage.
 TIDY_FILES := $(filter-out src/exec/keeper/%,$(LINT_FILES))
 
-lint: lint-format lint-layers lint-cppcheck lint-tidy lint-clang lint-docs ## format, layers, cppcheck, clang-tidy, clang, docs
+lint: lint-format lint-layers lint-cppcheck lint-tidy lint-clang lint-docs lint-web ## format, layers, cppcheck, clang-tidy, clang, docs, types
 
 lint-format: $(SETUP)/lint
 	clang-format --dry-run -Werror $(C_FILES)
@@ -167,6 +180,9 @@ $(B)/tidy/%.ok: %.c .clang-tidy | $(SETUP)/lint
 	@mkdir -p $(@D)
 	clang-tidy --quiet $< -- $(INCLUDE) 2>/dev/null
 	@touch $@
+
+lint-web: web/node_modules/.made
+	cd web && node node_modules/typescript/bin/tsc --noEmit
 
 lint-clang: $(SETUP)/lint
 	+$(MAKE) CC=clang all tests
@@ -206,4 +222,4 @@ help: ## this list
 	@awk -F':.*## ' '/^[a-z][a-z-]*:.*## / { printf "make %-17s %s\n", $$1, $$2 }' Makefile tools/rules.mk
 
 .PHONY: examples demo tests test bench bench-search bench-search-full bench-search-quick sweep san test-peers fuzz-replay fuzz run-fuzzers coverage docs install help format \
-        lint lint-format lint-layers lint-cppcheck lint-tidy lint-clang lint-docs $(FUZZERS:%.c=run-%)
+        lint lint-format lint-layers lint-cppcheck lint-tidy lint-clang lint-docs lint-web $(FUZZERS:%.c=run-%)

@@ -3,14 +3,20 @@
  * prior.c — what a wrong prior costs: each workload of the recorded traces is tuned with what each
  * other one of its scene taught, beside the same jobs without (tests/sim/machine_replay.h).
  *
- *     prior [-n RUNS] [-t SECONDS] [-c SECONDS] FILE.csv…      of a job; of a change
+ *     prior [-n RUNS] [-t SECONDS] [-c SECONDS] [FILE.csv…]    of a job; of a change
  *
  * By response it is taken as the engine does: when two configurations are measured and answer
  * alike. By profile it is believed before the first window, as much as an equal profile of hardware
  * counters is, though it is another program: worse than what may happen. Also told: whether each
  * workload finds itself among all by its identity.
+ *
+ * The recorded ones have two configurations, and once both are measured a prior has nothing more to
+ * say. So traces of the simulated machine are added: 8 cores, alone and beside a neighbour on half
+ * of them, 8 numbers of threads, programs that differ in what they gain from more.
  */
+#include "base/rng.h"
 #include "linalg/linalg.h"
+#include "tests/sim/machine.h"
 #include "tests/sim/machine_replay.h"
 
 #include <err.h>
@@ -18,6 +24,67 @@
 #include <unistd.h>
 
 #define PROFILE 0.8 /* certainty of an equal profile: workload_match.c */
+
+/* ---- simulated traces ---- */
+
+#define CORES   8
+#define BUSY    4    /* … of the neighbour */
+#define RUNS    4    /* recorded of each */
+#define CHUNKS  100  /* of a run */
+#define CHUNK_S 0.05 /* a chunk is at least so long */
+#define NOISE   0.05 /* of a chunk, and half of it of a run */
+
+static const struct program programs[] = {
+    {.name = "scales", .step_s = 0.02, .law = {0.02, 0}},
+    {.name = "scales by half", .step_s = 0.02, .law = {0.2, 0.005}},
+    {.name = "waits for memory", .step_s = 0.02, .law = {0.05, 0}, .memory = 0.7, .fill = 3},
+    {.name = "meets at barriers", .step_s = 0.02, .law = {0.1, 0.02}, .spins = true},
+    {.name = "does not scale", .step_s = 0.02, .law = {0.6, 0.08}},
+};
+
+static double simulated_seconds(const struct program *program, double threads, double load)
+{
+    struct machine machine = {CORES, load};
+    struct job job = {program, threads, CORES, 1};
+    double rate;
+
+    machine_rates(&machine, &job, 1, &rate);
+    return 1 / rate;
+}
+
+static void simulate_run(struct configuration *c, long run, double seconds, struct rng *rng)
+{
+    double level = seconds * exp(NOISE / 2 * rng_normal(rng)), steps = ceil(CHUNK_S / seconds);
+
+    vec_push(&c->traces, (struct trace){.run = run});
+    for (size_t i = 0; i < CHUNKS; i++) {
+        struct chunk chunk = {steps, steps * level * exp(NOISE * rng_normal(rng))};
+        vec_push(&vec_last(&c->traces)->chunks, chunk);
+        c->steps += chunk.steps;
+        c->seconds += chunk.seconds;
+    }
+}
+
+static void simulate(struct traces *all, const char *scene, double load)
+{
+    for (size_t p = 0; p < ARRAY_LEN(programs); p++) {
+        struct set set = {.scene = xstrdup(scene),
+                          .workload = xstrdup(programs[p].name),
+                          .names = {xstrdup("threads")},
+                          .knobs = 1};
+        struct rng rng;
+        rng_init(&rng, p, (uint64_t)load);
+        for (size_t threads = 1; threads <= CORES; threads++) {
+            double seconds = simulated_seconds(&programs[p], (double)threads, load);
+            vec_push(&set.configurations, ((struct configuration){.values = {(double)threads}}));
+            for (long run = 1; run <= RUNS; run++)
+                simulate_run(vec_last(&set.configurations), run, seconds, &rng);
+        }
+        vec_push(&all->sets, set);
+    }
+}
+
+/* ---- what a prior costs ---- */
 
 struct options {
     size_t runs;
@@ -154,13 +221,15 @@ int main(int argc, char **argv)
         else
             return 1;
     }
-    if (optind == argc || options.runs == 0 || !(options.job_s > 0) || !(options.change_s >= 0))
-        errx(1, "usage: prior [-n RUNS] [-t SECONDS] [-c SECONDS] FILE.csv…");
+    if (options.runs == 0 || !(options.job_s > 0) || !(options.change_s >= 0))
+        errx(1, "usage: prior [-n RUNS] [-t SECONDS] [-c SECONDS] [FILE.csv…]");
     if (linalg_open(&err) < 0)
         errx(1, "%s", err_text(&err));
     for (int i = optind; i < argc; i++)
         if (traces_load(&all, argv[i], &err) < 0)
             errx(1, "%s", err_text(&err));
+    simulate(&all, "simulated, alone", 0);
+    simulate(&all, "simulated, neighbour", BUSY);
     replay_all(&all, &options);
     traces_release(&all);
     return 0;

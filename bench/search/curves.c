@@ -3,6 +3,8 @@
  * curves.c — does early stopping keep its promise, and does it pay? Replays on LCBench.
  *
  *     curves FOLDER kill [REPLAYS [RISK…]]     how often the winner is stopped, and what is saved
+ *     curves FOLDER kill-model [REPLAYS [RISK…]]   the same, only of settings by the model without
+ *                                              noise, and all replays of them
  *     curves FOLDER regret [SEEDS [RULE…]]     the same budget with and without a rule
  *
  * Both print tables in Markdown. REPLAYS are shared among the tables of the folder; each setting of
@@ -125,7 +127,13 @@ static void kill_row(const struct setting *setting, double risk, size_t replays)
     fflush(stdout);
 }
 
-static void report_kills(size_t replays, const double *risks, size_t n_risks)
+/* As users have it. */
+static bool is_plain_model(const struct setting *setting)
+{
+    return setting->model && setting->noise == 0;
+}
+
+static void report_kills(size_t replays, const double *risks, size_t n_risks, bool only_model)
 {
     printf("Winner stopped, by table (");
     for (size_t i = 0; i < n_tables; i++)
@@ -134,9 +142,9 @@ static void report_kills(size_t replays, const double *risks, size_t n_risks)
         "):\n\n| settings by | asked | stopped | share | upper end | kept | epochs saved (least) "
         "| trials | points lost then |\n|---|---|---|---|---|---|---|---|---|\n");
     for (size_t s = 0; s < ARRAY_LEN(kill_settings); s++)
-        for (size_t k = 0; k < n_risks; k++)
+        for (size_t k = 0; k < n_risks && (!only_model || is_plain_model(&kill_settings[s])); k++)
             kill_row(&kill_settings[s], risks[k],
-                     kill_settings[s].model ? replays / MODEL_SHARE : replays);
+                     kill_settings[s].model && !only_model ? replays / MODEL_SHARE : replays);
 }
 
 /* ---- the same budget with and without a rule ---- */
@@ -209,15 +217,16 @@ int main(int argc, char **argv)
     size_t n_risks = 4;
 
     if (argc < 3)
-        errx(2, "usage: curves FOLDER kill [REPLAYS [RISK…]] | regret [SEEDS [RULE…]]");
+        errx(2, "usage: curves FOLDER kill|kill-model [REPLAYS [RISK…]] | regret [SEEDS [RULE…]]");
     load_tables(argv[1]);
     size_t n = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
-    if (str_eq(argv[2], "kill")) {
+    bool only_model = str_eq(argv[2], "kill-model");
+    if (only_model || str_eq(argv[2], "kill")) {
         if (argc > 4)
             n_risks = 0;
         for (int i = 4; i < argc && n_risks < ARRAY_LEN(risks); i++)
             risks[n_risks++] = strtod(argv[i], NULL);
-        report_kills(n ? n : 1020, risks, n_risks);
+        report_kills(n ? n : 1020, risks, n_risks, only_model);
     } else if (str_eq(argv[2], "regret")) {
         for (int i = 4; i < argc; i++)
             if (!stop_find(argv[i]))
@@ -225,7 +234,7 @@ int main(int argc, char **argv)
         report_regrets(n ? n : 20, argc > 4 ? (const char *const *)argv + 4 : rule,
                        argc > 4 ? (size_t)argc - 4 : 1);
     } else
-        errx(2, "'%s' is neither kill nor regret", argv[2]);
+        errx(2, "'%s' is none of kill, kill-model, regret", argv[2]);
     for (size_t i = 0; i < n_tables; i++)
         curve_table_release(&tables[i]);
     return 0;

@@ -285,6 +285,27 @@ def knowledge(ours, searcher):
             ["what is known", "tables", "seeds", "R", "R cold", "ratio", "goal"], rows))
 
 
+def alone_text(chosen_searcher):
+    """What needs no peer: ours against ours."""
+    loaded = {name: tables.Table(name) for name in tables.TABLES}
+    ours = load_apart(HOME / "hone", loaded)
+    if set(ours.get(chosen_searcher, {})) != set(loaded):
+        sys.exit(f"bench/search: {HOME / 'hone'} lacks cold runs of {chosen_searcher}")
+    parts = [in_flight(ours, chosen_searcher), knowledge(ours, chosen_searcher)]
+    return "\n" + "\n".join(part for part in parts if part)
+
+
+def kills_text():
+    """What `curves kill-model` printed for each chance: one table."""
+    found = [path.read_text(encoding="utf-8").splitlines()
+             for path in sorted((HOME / "kills").glob("*.md"))]
+    if not found:
+        sys.exit(f"bench/search: nothing in {HOME / 'kills'}")
+    head = next(i for i, line in enumerate(found[0]) if line.startswith("|---"))
+    rows = [line for lines in found for line in lines[head + 1:] if line.startswith("|")]
+    return "\n" + "\n".join(found[0][:head + 1] + rows) + "\n"
+
+
 def replay_text(chosen_searcher):
     loaded = {name: tables.Table(name) for name in tables.TABLES}
     peers = load(HOME / "peers", loaded)
@@ -298,7 +319,6 @@ def replay_text(chosen_searcher):
         parts.append(against(ours[chosen_searcher], peers, load(HOME / "chosen", loaded)))
         if set(peers.get("random", {})) == set(loaded):
             parts.append(against_random(ours[chosen_searcher], peers["random"]))
-        parts += [in_flight(ours, chosen_searcher), knowledge(ours, chosen_searcher)]
     return "\n".join(part for part in parts if part)
 
 
@@ -317,11 +337,20 @@ def main():
     parser.add_argument("--searcher", default="auto")
     parser.add_argument("--results", action="store_true")
     parser.add_argument("--command", default="bench/search/report.py")
+    parser.add_argument("--alone", action="store_true", help="only what needs no peer")
+    parser.add_argument("--kills", action="store_true", help="only the winners that were stopped")
     asked = parser.parse_args()
-    text = versions() + replay_text(asked.searcher) + report_forms.text(HOME)
+    if asked.kills:
+        name, title = "search-kills", "Early stopping: winners stopped where the model chooses"
+        text = kills_text()
+    elif asked.alone:
+        name, title = "search-alone", "Search: many in flight, and knowledge"
+        text = alone_text(asked.searcher)
+    else:
+        name, title = "search", "How good a setting the search finds"
+        text = versions() + replay_text(asked.searcher) + report_forms.text(HOME)
     if asked.results:
-        where = lib.conditions(asked.command, load, HOME)
-        lib.section("search", "How good a setting the search finds", where + text)
+        lib.section(name, title, lib.conditions(asked.command, load, HOME) + text)
     else:
         print(text)
     return 0

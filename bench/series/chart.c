@@ -77,7 +77,7 @@ static struct cost draw(struct charts *charts, int64_t experiment, int64_t runs,
     struct err err = ERR_INIT;
 
     for (int64_t i = 0; i < runs; i++)
-        lines[i] = (struct charts_line){{experiment, i + 1, 1, SERIES_METRICS}, "loss"};
+        lines[i] = (struct charts_line){experiment, i + 1, "loss"};
     double begin = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     must(charts_draw(charts, &ask, lines, (size_t)runs, drawn, &err), &err);
     return (struct cost){1e3 * (seconds(CLOCK_MONOTONIC) - begin),

@@ -98,12 +98,12 @@ static bool print_cost(enum values_style style, const struct cost *cost)
 {
     double values = (double)cost->values;
     double whole = (double)(cost->bytes + cost->clock_bytes) / values;
-    printf("| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.1f | %.1f | %zu/%zu/%zu/%zu/%zu |\n",
+    printf("| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.1f | %.1f | %zu/%zu/%zu/%zu/%zu/%zu |\n",
            values_style_names[style], (double)cost->xor_bytes / values,
            (double)cost->bytes / values, (double)cost->clock_bytes / (double)cost->rows, whole,
            goals[style], (double)cost->put_ns / values, (double)cost->get_ns / values,
-           cost->codecs[CODEC_CONSTANT], cost->codecs[CODEC_DECIMAL], cost->codecs[CODEC_FLOAT],
-           cost->codecs[CODEC_XOR], cost->codecs[CODEC_RAW]);
+           cost->codecs[CODEC_CONSTANT], cost->codecs[CODEC_DECIMAL], cost->codecs[CODEC_DIGITS],
+           cost->codecs[CODEC_FLOAT], cost->codecs[CODEC_XOR], cost->codecs[CODEC_RAW]);
     return whole <= goals[style];
 }
 
@@ -116,7 +116,8 @@ int main(int argc, char **argv)
         errx(1, "rounds: a number from 1 on");
     printf(
         "| values | xor alone | best codec | step and time, a row | all, a value | goal | put ns "
-        "| get ns | constant/decimal/float/xor/raw |\n|---|---|---|---|---|---|---|---|---|\n");
+        "| get ns | constant/decimal/digits/float/xor/raw "
+        "|\n|---|---|---|---|---|---|---|---|---|\n");
     for (enum values_style style = 0; style < VALUES_STYLES; style++) {
         struct cost cost = {0};
         for (uint64_t run = 0; run < RUNS; run++) {

@@ -7,6 +7,10 @@
  * rows, then the weights by columns, each adding its chunks in order. A small batch has few chunks,
  * so it gains nothing from a second thread and pays for waking it. The rows are independent draws:
  * their order needs no shuffling.
+ *
+ * With `held` some rows are not trained on, and their mean loss is told at the end as `valid`. With
+ * `spread` the columns have scales of so many decades, as measured things have that nobody brought
+ * to one scale: then it matters which learning rate, momentum and batch are taken.
  */
 #ifndef LINEAR_H
 #define LINEAR_H
@@ -20,15 +24,19 @@
 /* The loss of a margin y·wx, and in *ret_slope its derivative. */
 typedef double linear_loss_fn(double margin, double *ret_slope);
 
-enum { LR = N_COMMON, L2, BATCH, N_SETTINGS };
+enum { LR = N_COMMON, L2, BATCH, MOMENTUM, HELD, SPREAD, N_SETTINGS };
 #define LINEAR_SETTINGS                                                                            \
     COMMON_SETTINGS(300), [LR] = {"lr", 0.05, 1e-9, 1e3, false, "learning rate"},                  \
                           [L2] = {"l2", 1e-4, 0, 1, false, "weight decay"},                        \
-                          [BATCH] = {"batch", 256, 1, ROWS, true, "rows of an update"}
+                          [BATCH] = {"batch", 256, 1, ROWS, true, "rows of an update"},            \
+                          [MOMENTUM] = {"momentum", 0, 0, 0.999, false, "of the updates"},         \
+                          [HELD] = {"held", 0, 0, 0.9, false, "share of rows held out"},           \
+                          [SPREAD] = {"spread", 0, 0, 6, false, "decades of the columns' scales"}
 
 struct linear {
+    int rows;        /* to train on; the others are held out */
     float *x, *y;    /* (ROWS, COLUMNS), (ROWS): -1 or 1 */
-    float *w;        /* (COLUMNS) */
+    float *w, *v;    /* (COLUMNS), and their velocity */
     float *gradient; /* (ROWS / CHUNK, COLUMNS), of each chunk of the batch */
     double *loss;    /* (ROWS / CHUNK), of each chunk of the batch */
 };
@@ -45,18 +53,23 @@ static inline float dot(const float *a, const float *b)
 }
 
 /* The sides of a random plane; noise puts some of the rows near it on the wrong one. */
-static inline struct linear linear_new(uint64_t seed)
+static inline struct linear linear_new(const struct setting *s)
 {
+    uint64_t seed = (uint64_t)s[SEED].value;
     struct linear m = {
+        .rows = ROWS - (int)(s[HELD].value * ROWS),
         .x = allocate((size_t)ROWS * COLUMNS, sizeof(float)),
         .y = allocate(ROWS, sizeof(float)),
         .w = allocate(COLUMNS, sizeof(float)),
+        .v = allocate(COLUMNS, sizeof(float)),
         .gradient = allocate((size_t)ROWS / CHUNK * COLUMNS, sizeof(float)),
         .loss = allocate(ROWS / CHUNK, sizeof(double)),
     };
-    float plane[COLUMNS];
-    for (int j = 0; j < COLUMNS; j++)
+    float plane[COLUMNS], scale[COLUMNS];
+    for (int j = 0; j < COLUMNS; j++) {
         plane[j] = (float)random_uniform(seed + 1, (uint64_t)j);
+        scale[j] = (float)pow(10, -s[SPREAD].value * j / COLUMNS);
+    }
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < ROWS; i++) {
         float *row = m.x + (size_t)i * COLUMNS;
@@ -64,6 +77,8 @@ static inline struct linear linear_new(uint64_t seed)
             row[j] = (float)random_uniform(seed, (uint64_t)i * COLUMNS + (uint64_t)j);
         double noise = random_uniform(seed + 2, (uint64_t)i);
         m.y[i] = dot(row, plane) + noise > 0 ? 1 : -1;
+        for (int j = 0; j < COLUMNS; j++)
+            row[j] *= scale[j];
     }
     return m;
 }
@@ -73,6 +88,7 @@ static inline void linear_release(struct linear *m)
     free(m->x);
     free(m->y);
     free(m->w);
+    free(m->v);
     free(m->gradient);
     free(m->loss);
 }
@@ -96,9 +112,10 @@ static inline void chunk_gradient(struct linear *m, linear_loss_fn *loss, int fr
 }
 
 /* One update by the n rows from `from` on; returns the sum of their losses before it. */
-static inline double linear_update(struct linear *m, linear_loss_fn *loss, float lr, float l2,
+static inline double linear_update(struct linear *m, linear_loss_fn *loss, const struct setting *s,
                                    int from, int n)
 {
+    float lr = (float)s[LR].value, l2 = (float)s[L2].value, momentum = (float)s[MOMENTUM].value;
     int chunks = (n + CHUNK - 1) / CHUNK;
 #pragma omp parallel
     {
@@ -110,7 +127,8 @@ static inline double linear_update(struct linear *m, linear_loss_fn *loss, float
             float sum = 0;
             for (int c = 0; c < chunks; c++)
                 sum += m->gradient[(size_t)c * COLUMNS + (size_t)j];
-            m->w[j] -= lr * (sum / (float)n + l2 * m->w[j]);
+            m->v[j] = momentum * m->v[j] + (sum / (float)n + l2 * m->w[j]);
+            m->w[j] -= lr * m->v[j];
         }
     }
     return sum_in_order(m->loss, (size_t)chunks);
@@ -121,19 +139,31 @@ static inline double linear_pass(struct linear *m, linear_loss_fn *loss, const s
 {
     int batch = (int)s[BATCH].value;
     double sum = 0;
-    for (int from = 0; from < ROWS; from += batch)
-        sum += linear_update(m, loss, (float)s[LR].value, (float)s[L2].value, from,
-                             ROWS - from < batch ? ROWS - from : batch);
-    return sum / ROWS;
+    for (int from = 0; from < m->rows; from += batch)
+        sum += linear_update(m, loss, s, from, m->rows - from < batch ? m->rows - from : batch);
+    return sum / m->rows;
+}
+
+/* The mean loss of the rows that are held out; there are some. */
+static inline double linear_valid(struct linear *m, linear_loss_fn *loss)
+{
+    int n = ROWS - m->rows, chunks = (n + CHUNK - 1) / CHUNK;
+#pragma omp parallel for schedule(static)
+    for (int c = 0; c < chunks; c++)
+        chunk_gradient(m, loss, m->rows, n, c);
+    return sum_in_order(m->loss, (size_t)chunks) / n;
 }
 
 static inline int linear_main(int argc, char **argv, linear_loss_fn *loss)
 {
     struct setting settings[N_SETTINGS] = {LINEAR_SETTINGS};
     workload_start(argc, argv, settings, N_SETTINGS);
-    struct linear m = linear_new((uint64_t)settings[SEED].value);
-    for (int64_t step = 0; workload_step(settings, step); step++)
+    struct linear m = linear_new(settings);
+    int64_t step = 0;
+    for (; workload_step(settings, step); step++)
         workload_log(step, linear_pass(&m, loss, settings));
+    if (m.rows < ROWS)
+        hone_log(step, {"valid", linear_valid(&m, loss)});
     linear_release(&m);
     return 0;
 }

@@ -170,6 +170,7 @@ void ending_from_record(const struct exit_record *record, const struct asked *as
             reason == REASON_LOST || (reason == REASON_SPAWN && spawn_error_passes(record->status)),
         .exit_status = record->signal || reason == REASON_SPAWN ? -1 : record->status,
         .signal = record->signal,
+        .ended_us = record->ended_wall_us,
         .run_us = record->run_us,
         .cpu_us = record->user_us + record->system_us,
         .max_rss_bytes = record->max_rss_bytes,

@@ -159,6 +159,7 @@ static void local_free(struct agent *agent)
     power_close(local);
     uv_close((uv_handle_t *)&local->poll, on_closed);
     uv_close((uv_handle_t *)&local->timer, on_closed);
+    uv_close((uv_handle_t *)&local->hurried, on_closed);
     uv_close((uv_handle_t *)&local->turns, on_closed);
     uv_close((uv_handle_t *)&local->figures_timer, on_closed);
     uv_close((uv_handle_t *)&local->idle, on_closed);
@@ -183,12 +184,13 @@ static const struct agent_ops agent_local = {
 static void open_handles(struct local *local)
 {
     uv_timer_init(local->loop, &local->timer);
+    uv_timer_init(local->loop, &local->hurried);
     uv_timer_init(local->loop, &local->turns);
     uv_timer_init(local->loop, &local->figures_timer);
     uv_idle_init(local->loop, &local->idle);
     local->poll.data = local->timer.data = local->turns.data = local->idle.data = local;
-    local->figures_timer.data = local;
-    local->n_open = 5;
+    local->figures_timer.data = local->hurried.data = local;
+    local->n_open = 6;
     uv_poll_start(&local->poll, UV_READABLE, on_keepers);
     uv_unref((uv_handle_t *)&local->poll);
 }

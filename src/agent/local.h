@@ -36,6 +36,7 @@ struct local {
     int epoll_fd;
     uv_poll_t poll;           /* of epoll_fd */
     uv_timer_t timer;         /* reads the files of what runs */
+    uv_timer_t hurried;       /* reads them more often, while somebody looks on */
     uv_timer_t turns;         /* looks whether turns that were asked for have happened */
     uv_idle_t idle;           /* works off `due` */
     uv_timer_t figures_timer; /* looks at the machine and at what runs on it */
@@ -44,6 +45,7 @@ struct local {
     VEC(struct watch *) watches;
     VEC(struct watch *) due;
     size_t n_running;
+    bool hurry;       /* somebody looks on */
     unsigned n_looks; /* for turns, since the newest was asked for */
     struct pace pace;
     const struct lever_roots *roots; /* NULL: the machine's own */

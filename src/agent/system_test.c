@@ -321,7 +321,12 @@ TEST(an_idle_program_uses_nothing_and_no_window_holds_a_pause)
     w.tuned = true;
     start_shell(1, IDLE);
     start_shell(2, IDLE);
-    wait_for(&w.seen[1].used, 1);
+    /* on a busy machine the shell itself is still coming up in the first windows */
+    for (int windows = 1; windows <= 20; windows++) {
+        wait_for(&w.seen[1].used, windows);
+        if (w.seen[1].use.running == 0)
+            break;
+    }
     assert_int_equal(w.seen[1].use.running, 0);
     assert_true(w.seen[1].use.cpu_s < 0.5 * w.seen[1].use.seconds);
     struct agent_command command = {.kind = COMMAND_PAUSE, .attempt = 1, .turn = 1};

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define TURN_MS    5
+#define HURRY_MS   25
 #define TURN_QUICK 200 /* looks; then it takes its time, and so do we */
 
 /* ---- events out ---- */
@@ -327,6 +328,35 @@ static void on_timer(uv_timer_t *timer)
             tick(local->watches.at[i], now_us);
 }
 
+static void on_hurried(uv_timer_t *timer)
+{
+    struct local *local = timer->data;
+
+    for (size_t i = 0; i < local->watches.len; i++) {
+        struct watch *watch = local->watches.at[i];
+        if (watch->phase == PHASE_RUNNING && !watch->due)
+            read_files(watch);
+    }
+}
+
+static void set_hurry(struct local *local)
+{
+    bool on = local->hurry && local->n_running > 0;
+
+    if (!on)
+        uv_timer_stop(&local->hurried);
+    else if (!uv_is_active((uv_handle_t *)&local->hurried))
+        uv_timer_start(&local->hurried, on_hurried, HURRY_MS, HURRY_MS);
+}
+
+void agent_local_hurry(struct agent *agent, bool hurry)
+{
+    struct local *local = (struct local *)agent;
+
+    local->hurry = hurry;
+    set_hurry(local);
+}
+
 void watch_count(struct local *local, int change)
 {
     bool before = local->n_running > 0;
@@ -335,6 +365,7 @@ void watch_count(struct local *local, int change)
         uv_timer_start(&local->timer, on_timer, tick_ms(local), tick_ms(local));
     else if (before && local->n_running == 0)
         uv_timer_stop(&local->timer);
+    set_hurry(local);
     power_run(local, local->n_running > 0);
     figures_run(local);
 }

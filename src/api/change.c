@@ -3,6 +3,7 @@
  * change.c — tags, notes, stars, removal, knowledge: one table of requests.
  */
 #include "api/change.h"
+#include "api/auth.h"
 #include "api/wire.h"
 #include "base/fs.h"
 #include "base/log.h"
@@ -10,6 +11,7 @@
 #include "store/object.h"
 #include "tune/workload.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -24,8 +26,8 @@ struct change {
 static int change_tag(const struct change *change, struct err *err)
 {
     const char *tag = json_get_text(change->request, "tag", "");
-    if (!*tag || strlen(tag) > 100)
-        return err_set(err, EINVAL, "a tag has 1 to 100 bytes");
+    if (!*tag || strlen(tag) > 400)
+        return err_set(err, EINVAL, "a tag has 1 to 400 bytes");
     txn_tag(change->txn, change->experiment, change->trial, tag,
             json_get_bool(change->request, "add", true));
     return 0;
@@ -119,6 +121,26 @@ static int change_knowledge(const struct change *change, struct err *err)
     return 0;
 }
 
+/* Without an engine; with one, routes.c does it. */
+static int change_queue(const struct change *change, struct err *err)
+{
+    const json_t *paused = json_object_get(change->request, "paused");
+    (void)err;
+    if (json_is_boolean(paused))
+        txn_pause_queue(change->txn, json_is_true(paused));
+    return 0;
+}
+
+static int change_token_add(const struct change *change, struct err *err)
+{
+    return auth_add_rows(change->request, change->txn, err);
+}
+
+static int change_token_rm(const struct change *change, struct err *err)
+{
+    return auth_remove_rows(change->request, change->txn, err);
+}
+
 static const struct {
     const char *name;
     int (*rows)(const struct change *change, struct err *err);
@@ -129,8 +151,26 @@ static const struct {
     {"star", change_star, true},
     {"rm", change_rm, true},
     {"gc_objects", change_gc_objects, false},
+    {"token_add", change_token_add, false},
+    {"token_rm", change_token_rm, false},
+    {"queue", change_queue, false},
     {"knowledge", change_knowledge, false},
 };
+
+/* 0: the whole experiment is meant. A number that is none must never mean more than what was asked
+ * for, and one beyond the numbers of trials would be a trial of another experiment. */
+static int read_trial(const json_t *request, int64_t *ret, struct err *err)
+{
+    const json_t *trial = json_object_get(request, "trial");
+
+    *ret = 0;
+    if (!trial || json_is_null(trial))
+        return 0;
+    *ret = json_integer_value(trial);
+    if (!json_is_integer(trial) || *ret < 0 || *ret > UINT32_MAX)
+        return err_set(err, EINVAL, "'trial' is the number of a trial");
+    return 0;
+}
 
 int change_rows(const json_t *request, bool (*running)(int64_t, void *), void *arg, struct txn *txn,
                 struct err *err)
@@ -139,7 +179,8 @@ int change_rows(const json_t *request, bool (*running)(int64_t, void *), void *a
     const char *name = json_get_text(request, "do", "");
 
     change.experiment = json_get_int(request, "experiment", 0);
-    change.trial = json_get_int(request, "trial", 0);
+    if (read_trial(request, &change.trial, err) < 0)
+        return -EINVAL;
     for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
         if (!str_eq(changes[i].name, name))
             continue;
@@ -150,18 +191,38 @@ int change_rows(const json_t *request, bool (*running)(int64_t, void *), void *a
     return -ENOENT;
 }
 
+/* Attempts and checkpoints: "T.1", "T.checkpoints". */
+static void remove_trial_files(const char *home, int64_t experiment, int64_t trial)
+{
+    autofree(mem) char *folder = xasprintf("%s/experiments/%lld", home, (long long)experiment);
+    autofree(mem) char *prefix = xasprintf("%lld.", (long long)trial);
+    DIR *dir = opendir(folder);
+
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        autofree(mem) char *path = xasprintf("%s/%s", folder, entry->d_name);
+        if (str_starts(entry->d_name, prefix))
+            fs_remove_tree(path, NULL);
+    }
+    if (dir)
+        closedir(dir);
+}
+
 /* The rows are gone; their files follow. A crash in between leaves files for `hone gc`. */
-static void remove_files(const char *home, const json_t *request)
+void change_files(const char *home, const json_t *request)
 {
     const char *name = json_get_text(request, "do", "");
     int64_t experiment = json_get_int(request, "experiment", 0);
     const json_t *list = json_object_get(request, "sha256"), *sha;
     size_t i;
 
+    if (str_eq(name, "rm") && json_get_int(request, "trial", 0))
+        remove_trial_files(home, experiment, json_get_int(request, "trial", 0));
     if (str_eq(name, "rm") && !json_get_int(request, "trial", 0)) {
         autofree(mem) char *folder = xasprintf("%s/experiments/%lld", home, (long long)experiment);
         fs_remove_tree(folder, NULL);
     }
+    if (!str_eq(name, "gc_objects"))
+        return;
     json_array_foreach(list, i, sha)
     {
         if (json_is_string(sha))
@@ -230,6 +291,6 @@ int home_change(const char *home, const char *request, json_t **ret, struct err 
         usleep(20000); /* an engine is coming up or going down: its socket or its lock will do */
     }
     if (r >= 0)
-        remove_files(home, object);
+        change_files(home, object);
     return r;
 }

@@ -17,6 +17,8 @@
  *   {"do":"star","experiment":3,"trial":0,"star":true}
  *   {"do":"rm","experiment":3,"trial":0}          with the files of its attempts
  *   {"do":"gc_objects","sha256":["…"]}            with the files of these objects
+ *   {"do":"queue","paused":true}                  no experiment starts a trial
+ *   {"do":"token_add",…}, {"do":"token_rm",…}     who may ask over HTTP: auth.h
  *   {"do":"knowledge","put":[{…}],"remove":["identity"],"clusters":{"identity":2}}
  *                                                 workloads as in tune/workload.h; all optional
  * On success *ret is the reply object (json_decref). */
@@ -27,6 +29,8 @@ int home_change(const char *home, const char *request, json_t **ret, struct err 
 int change_rows(const json_t *request, bool (*running)(int64_t experiment, void *arg), void *arg,
                 struct txn *txn, struct err *err);
 
+/* Files of what a request removes; call it when its rows are committed. It may take long. */
+void change_files(const char *home, const json_t *request);
 /* Samples of what a request removes; call it when its rows are committed. */
 int change_series(const json_t *request, struct series_db *db, struct err *err);
 

@@ -6,6 +6,7 @@
 #include "api/wire.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "engine/migrate.h"
 #include "engine/runtime.h"
 #include "spec/parse.h"
 
@@ -123,7 +124,8 @@ static void put_trial(struct import *import, struct trial *trial, const json_t *
     trial->ended_us = json_get_int(json, "ended_us", 0);
     if (trial->started_us > 0 && trial->ended_us > trial->started_us)
         trial->run_us = trial->ended_us - trial->started_us;
-    experiment->run_us += trial->run_us;
+    if (__builtin_add_overflow(experiment->run_us, trial->run_us, &experiment->run_us))
+        experiment->run_us = INT64_MAX;
     import->ended_us = MAX(import->ended_us, trial->ended_us);
     if (trial->started_us > 0)
         experiment->created_us = MIN(experiment->created_us, trial->started_us);
@@ -168,6 +170,8 @@ static int read_spec(struct import *import, struct err *err)
     spec_json(&import->spec, &whole);
     import->experiment.name = xstrdup(import->spec.name);
     import->experiment.spec_json = str_take(&whole);
+    if (json_get_text(import->request, "owner", NULL))
+        import->experiment.owner = xstrdup(json_get_text(import->request, "owner", NULL));
     return 0;
 }
 
@@ -297,4 +301,43 @@ int home_import(const char *home, const char *request, int64_t *ret_experiment, 
                    "another hone runs in %s, and this is too much for its socket: try again when "
                    "it has ended",
                    home);
+}
+
+static int gather_offline(const char *home, int64_t experiment, struct err *err)
+{
+    autoclose int lock = -1;
+    autofree(store) struct store *store = NULL;
+    autofree(series_db) struct series_db *series = NULL;
+    autofree(migration) struct migration *migration = NULL;
+    int r = home_lock(home, &lock, err);
+
+    if (r >= 0)
+        r = store_open_read(home, &store, err);
+    if (r >= 0)
+        r = series_db_open(home, SERIES_WRITE, &series, err);
+    if (r < 0)
+        return r;
+    migration = migration_of(home, store, series, experiment);
+    while (!migration_turn(migration))
+        ;
+    migration_free(TAKE(migration)); /* before what it borrowed */
+    return 0;
+}
+
+int home_gather(const char *home, int64_t experiment, struct err *err)
+{
+    autofree(mem) char *request =
+        xasprintf("{\"do\":\"gather\",\"experiment\":%lld}", (long long)experiment);
+    int r = -EAGAIN;
+
+    for (int tries = 0; r == -EAGAIN && tries < 50; tries++) {
+        autofree(json) json_t *reply = NULL;
+        r = wire_call(home, request, &reply, err);
+        if (r != -ENOENT && r != -ECONNREFUSED && r != -EPIPE)
+            return r;
+        r = gather_offline(home, experiment, err);
+        if (r == -EAGAIN)
+            usleep(20000);
+    }
+    return r;
 }

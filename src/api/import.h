@@ -9,7 +9,7 @@
  * or, of a run with many metrics, "note":"its name there","metrics":[{"metric":"loss","samples":12,
  *    "last":0.3,"min":0.2,"max":0.9,"step":11,"first_nan":3}] instead of the last three.
  * Points are in the order of the spec's parameters; values in that of its objectives. `samples`,
- * `min`, `max` sum up the objective's curve.
+ * `min`, `max` sum up the objective's curve. "owner":"ann" says whose it is; without, nobody's.
  */
 #ifndef HONE_IMPORT_H
 #define HONE_IMPORT_H
@@ -23,5 +23,9 @@ int home_import(const char *home, const char *request, int64_t *ret_experiment, 
 /* Check a request and put its rows into txn, as experiment `id`. */
 int import_rows(const json_t *request, int64_t id, int64_t now_us, struct txn *txn,
                 struct err *err);
+
+/* The files of its attempts are written: put their samples into the store of series, or have the
+ * engine do it. */
+int home_gather(const char *home, int64_t experiment, struct err *err);
 
 #endif

@@ -27,6 +27,7 @@ struct source {
     struct map tag_sets; /* trial → struct tag_set */
     VEC(struct found) found;
     bool observed; /* the database at hand */
+    bool may_drop;
 };
 
 /* ---- databases ---- */
@@ -200,6 +201,8 @@ static int drop(void *arg, const char *db, struct err *err)
     autorelease(experiment_row) struct experiment_row row = {.starred = false};
     const struct query_context *context = source->context;
 
+    if (!source->may_drop)
+        return err_set(err, EPERM, "'%s' is dropped by an admin, or by the server's own user", db);
     if (!observe_find(context->observe, db) &&
         store_find_experiment(context->reader, db, false, &row, NULL) >= 0)
         return err_set(err, EACCES, "'%s' did not come from outside: 'hone rm' removes it", db);
@@ -234,10 +237,23 @@ static bool wants_csv(const struct http_request *request)
     return accept && (strstr(accept, "application/csv") || strstr(accept, "text/csv"));
 }
 
-static void run(const struct query_context *context, const struct influxql *query,
-                const struct http_request *request, struct answer *answer)
+/* As InfluxDB has it: 10,000 where no size is given, or none that could be. */
+static size_t chunk_rows(const struct http_request *request)
 {
-    struct source source = {.context = context, .arena = ARENA_INIT, .tag_sets = MAP_INIT};
+    const char *chunked = http_param(request, "chunked"), *size = http_param(request, "chunk_size");
+    char *end = NULL;
+    long long rows = size ? strtoll(size, &end, 10) : 0;
+
+    if (!chunked || !str_eq(chunked, "true"))
+        return 0;
+    return rows > 0 && !*end ? (size_t)rows : 10000;
+}
+
+static void run(const struct query_context *context, const struct influxql *query,
+                const struct http_request *request, bool may_drop, struct answer *answer)
+{
+    struct source source = {
+        .context = context, .arena = ARENA_INIT, .tag_sets = MAP_INIT, .may_drop = may_drop};
     const struct influxql_source callbacks = {
         .arg = &source,
         .databases = databases,
@@ -250,6 +266,7 @@ static void run(const struct query_context *context, const struct influxql *quer
         .db = http_param(request, "db"),
         .epoch = http_param(request, "epoch"),
         .format = answer->csv ? INFLUXQL_CSV : INFLUXQL_JSON,
+        .chunk_rows = chunk_rows(request),
     };
     observe_flush(context->observe, NULL); /* what came is seen */
     influxql_run(query, &callbacks, &options, &answer->text);
@@ -258,7 +275,8 @@ static void run(const struct query_context *context, const struct influxql *quer
     arena_release(&source.arena);
 }
 
-void influx_query(const struct query_context *context, struct http_request *request)
+void influx_query(const struct query_context *context, struct http_request *request,
+                  bool may_change, bool may_drop)
 {
     autofree(influxql) struct influxql *query = NULL;
     autorelease(err) struct err err = ERR_INIT;
@@ -278,7 +296,11 @@ void influx_query(const struct query_context *context, struct http_request *requ
         influx_reply_error(request, 405, "what changes something must be sent by POST");
         return;
     }
-    run(context, query, request, &answer);
+    if (writes && !may_change) {
+        influx_reply_error(request, 403, "what changes something needs the role user");
+        return;
+    }
+    run(context, query, request, may_drop, &answer);
     if (!writes || txn_empty(engine_txn(context->engine)))
         send_answer(&answer);
     else

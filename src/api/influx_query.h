@@ -16,8 +16,9 @@ struct query_context {
     struct observe *observe;
 };
 
-/* GET and POST /query?q=&db=&epoch=. What changes something wants POST, and is answered after the
- * commit. */
-void influx_query(const struct query_context *context, struct http_request *request);
+/* GET and POST /query?q=&db=&epoch=. What changes something wants POST and a caller who may, and is
+ * answered after the commit. A database is nobody's: to drop one is for few. */
+void influx_query(const struct query_context *context, struct http_request *request,
+                  bool may_change, bool may_drop);
 
 #endif

@@ -25,7 +25,7 @@ DEFINE_AUTOFREE(writes);
 
 /* POST /write?db=&precision=, /api/v2/write?bucket=&precision=. */
 void writes_request(struct writes *writes, struct http_request *request);
-/* Lines of datagrams; `body` is taken, or left if it is dropped. */
+/* Lines of datagrams; `body` is taken. An empty one is left, perhaps with room to be used again. */
 void writes_datagrams(struct writes *writes, struct str *body);
 /* Call it at the end of a turn, and while something waits: hand everything to the kernel, then
  * answer. What the disk does not take is kept and tried again; after 10 s it is answered by 500,

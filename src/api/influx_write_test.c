@@ -1,46 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* influx_write_test.c — bodies whose trials wait for a commit, and bodies that find a full disk. */
-#include "engine/scripted.h"
+#include "engine/scripted_outside.h"
 
 #include "api/influx_write.h"
-#include "base/fs.h"
-#include "series/inside.h"
-
-#include <unistd.h>
-
-static bool full; /* the disk */
-
-static ssize_t full_pwrite(int fd, const void *bytes, size_t n, off_t at)
-{
-    if (!full)
-        return pwrite(fd, bytes, n, at);
-    errno = ENOSPC;
-    return -1;
-}
-
-static int sync_not(int fd)
-{
-    return fd < 0 ? -1 : 0;
-}
-static const struct series_io full_disk = {full_pwrite, sync_not};
 
 static struct {
-    char *home;
-    struct series_db *db;
     struct observe *observe;
     struct writes *writes;
 } o;
 
 static void writes_up(void)
 {
-    const char *tmp = getenv("TMPDIR");
-
-    set_up(1, 0);
-    full = false;
-    o.home = xasprintf("%s/hone-write-XXXXXX", tmp ? tmp : "/tmp");
-    assert_non_null(mkdtemp(o.home));
-    assert_ok(series_db_open_with(o.home, SERIES_WRITE, &full_disk, &o.db, &t.err), &t.err);
-    assert_ok(observe_new(t.engine, t.store, o.db, &o.observe, &t.err), &t.err);
+    outside_up();
+    assert_ok(observe_new(t.engine, t.store, outside.db, &o.observe, &t.err), &t.err);
     o.writes = writes_new(t.engine, o.observe);
 }
 
@@ -48,10 +20,7 @@ static void writes_down(void)
 {
     writes_free(o.writes);
     observe_free(o.observe);
-    series_db_free(o.db);
-    assert_int_equal(fs_remove_tree(o.home, NULL), 0);
-    free(o.home);
-    tear_down();
+    outside_down();
 }
 
 /* A body of n lines of one series, with `more` bytes of comment. */
@@ -76,8 +45,8 @@ static uint32_t values_of(int64_t trial)
 {
     uint32_t n = 0;
     int64_t experiment = observe_find(o.observe, OBSERVE_OUTSIDE);
-    assert_int_equal(series_db_list(o.db, experiment, trial, SERIES_NAME_NONE, count_values, &n),
-                     0);
+    assert_int_equal(
+        series_db_list(outside.db, experiment, trial, SERIES_NAME_NONE, count_values, &n), 0);
     return n;
 }
 
@@ -100,13 +69,13 @@ TEST(what_a_full_disk_holds_up_is_stored_once_and_then_answered)
 {
     writes_up();
     know("m,t=a");
-    full = true;
+    outside.full = true;
     bring("m,t=a", 10, 0);
     writes_settle(o.writes, 1000);
     assert_true(writes_waiting(o.writes)); /* nobody is told yet */
     bring("m,t=a", 100000, 0);             /* stops in the middle */
     writes_settle(o.writes, 2000);
-    full = false;
+    outside.full = false;
     writes_settle(o.writes, 3000);
     assert_false(writes_waiting(o.writes));
     assert_int_equal(failed(), 0);
@@ -118,7 +87,7 @@ TEST(a_disk_that_stays_full_is_told_in_the_end)
 {
     writes_up();
     know("m,t=a");
-    full = true;
+    outside.full = true;
     bring("m,t=a", 10, 0);
     bring("m,t=a", 100000, 0);
     writes_settle(o.writes, 1000);

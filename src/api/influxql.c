@@ -8,6 +8,7 @@
  */
 #include "api/influxql_internal.h"
 #include "base/clock.h"
+#include "base/decimal.h"
 #include "base/json.h"
 
 #include <assert.h>
@@ -102,28 +103,40 @@ static void add_rfc3339(struct str *to, int64_t ns)
     str_add_char(to, 'Z');
 }
 
-static void add_time(struct str *to, int64_t ns, int64_t unit)
+static void add_integer(struct str *to, int64_t x)
 {
-    if (unit)
-        str_addf(to, "%lld", (long long)floor_div(ns, unit));
-    else
-        add_rfc3339(to, ns);
+    char text[DOUBLE_TEXT_SIZE];
+    size_t n = decimal_integer(text, x);
+
+    str_add_n(to, text, n);
+}
+
+/* These are told without an exponent: clients read a count as an integer. −0 is "-0" anyway. */
+static bool is_integer(double x)
+{
+    return fabs(x) < 0x1p53 && x == trunc(x) && (x != 0 || !signbit(x));
+}
+
+static void json_rfc3339(struct json_out *out, int64_t ns)
+{
+    autorelease(str) struct str text = STR_INIT;
+
+    add_rfc3339(&text, ns);
+    json_text(out, text.s);
 }
 
 static void json_cell(struct json_out *out, const struct cell *cell, int64_t unit)
 {
-    autorelease(str) struct str text = STR_INIT;
-
-    if (cell->kind == CELL_TIME) {
-        add_time(&text, cell->time_ns, unit);
-        if (unit)
-            json_raw(out, text.s);
-        else
-            json_text(out, text.s);
+    if (cell->kind == CELL_TIME && unit) {
+        json_int(out, floor_div(cell->time_ns, unit));
+    } else if (cell->kind == CELL_TIME) {
+        json_rfc3339(out, cell->time_ns);
     } else if (cell->kind == CELL_TEXT) {
         json_text(out, cell->text);
     } else if (cell->kind == CELL_BOOL) {
         json_bool(out, cell->number != 0);
+    } else if (cell->kind == CELL_NUMBER && is_integer(cell->number)) {
+        json_int(out, (int64_t)cell->number);
     } else if (cell->kind == CELL_NUMBER && isfinite(cell->number)) {
         json_double(out, cell->number);
     } else {
@@ -133,9 +146,26 @@ static void json_cell(struct json_out *out, const struct cell *cell, int64_t uni
 
 /* ---- JSON ---- */
 
-static void json_table(struct json_out *out, const struct table *table, int64_t unit)
+/* The cells from … to, which are whole rows. */
+static void json_values(struct json_out *out, const struct table *table, size_t from, size_t to,
+                        int64_t unit)
 {
     assert(table->n_columns > 0);
+    json_key(out, "values");
+    json_begin_array(out);
+    for (size_t i = from; i < to; i++) {
+        if (i % table->n_columns == 0)
+            json_begin_array(out);
+        json_cell(out, &table->cells.at[i], unit);
+        if ((i + 1) % table->n_columns == 0)
+            json_end_array(out);
+    }
+    json_end_array(out);
+}
+
+static void json_table(struct json_out *out, const struct table *table, size_t from, size_t to,
+                       int64_t unit)
+{
     json_begin_object(out);
     if (table->name)
         json_put_text(out, "name", table->name);
@@ -151,19 +181,10 @@ static void json_table(struct json_out *out, const struct table *table, int64_t 
     for (size_t i = 0; i < table->n_columns; i++)
         json_text(out, table->columns[i]);
     json_end_array(out);
-    if (table->cells.len)
-        json_key(out, "values");
-    if (table->cells.len)
-        json_begin_array(out);
-    for (size_t i = 0; i < table->cells.len; i++) {
-        if (i % table->n_columns == 0)
-            json_begin_array(out);
-        json_cell(out, &table->cells.at[i], unit);
-        if ((i + 1) % table->n_columns == 0)
-            json_end_array(out);
-    }
-    if (table->cells.len)
-        json_end_array(out);
+    if (to > from)
+        json_values(out, table, from, to, unit);
+    if (to < table->cells.len)
+        json_put_bool(out, "partial", true);
     json_end_object(out);
 }
 
@@ -178,10 +199,73 @@ static void json_result(struct json_out *out, const struct result *result, size_
         json_key(out, "series");
         json_begin_array(out);
         vec_foreach (table, &result->tables)
-            json_table(out, table, unit);
+            json_table(out, table, 0, table->cells.len, unit);
         json_end_array(out);
     }
     json_end_object(out);
+}
+
+/* ---- JSON in chunks: an object for every so many rows, each on a line of its own ---- */
+
+static void json_begin_results(struct json_out *out)
+{
+    json_begin_object(out);
+    json_key(out, "results");
+    json_begin_array(out);
+}
+
+static void json_end_results(struct json_out *out, struct str *to)
+{
+    json_end_array(out);
+    json_end_object(out);
+    str_add_char(to, '\n');
+}
+
+struct chunk {
+    const struct table *table;
+    size_t from, to;
+    size_t statement;
+    bool more; /* of this statement */
+};
+
+static void json_chunk(struct str *to, const struct chunk *chunk, int64_t unit)
+{
+    struct json_out out = JSON_OUT(to);
+
+    json_begin_results(&out);
+    json_begin_object(&out);
+    json_put_int(&out, "statement_id", (int64_t)chunk->statement);
+    json_key(&out, "series");
+    json_begin_array(&out);
+    json_table(&out, chunk->table, chunk->from, chunk->to, unit);
+    json_end_array(&out);
+    if (chunk->more)
+        json_put_bool(&out, "partial", true);
+    json_end_object(&out);
+    json_end_results(&out, to);
+}
+
+/* What SHOW tells comes table by table, and is not said to go on. */
+static void json_chunks(struct str *to, const struct result *result, size_t statement, size_t rows,
+                        bool select, int64_t unit)
+{
+    size_t n = result->tables.len;
+
+    if (result->error || !n) {
+        struct json_out out = JSON_OUT(to);
+        json_begin_results(&out);
+        json_result(&out, result, statement, unit);
+        json_end_results(&out, to);
+    }
+    for (size_t i = 0; !result->error && i < n; i++) {
+        const struct table *table = &result->tables.at[i];
+        size_t all = table->cells.len, step = select ? rows * table->n_columns : all + 1;
+        for (size_t from = 0; from == 0 || from < all; from += step) {
+            struct chunk chunk = {table, from, MIN(all, from + step), statement, false};
+            chunk.more = select && (chunk.to < all || i + 1 < n);
+            json_chunk(to, &chunk, unit);
+        }
+    }
 }
 
 /* ---- CSV ---- */
@@ -204,11 +288,13 @@ static void csv_text(struct str *to, const char *text)
 static void csv_cell(struct str *to, const struct cell *cell, int64_t unit)
 {
     if (cell->kind == CELL_TIME)
-        add_time(to, cell->time_ns, unit ? unit : 1);
+        add_integer(to, floor_div(cell->time_ns, unit ? unit : 1));
     else if (cell->kind == CELL_TEXT)
         csv_text(to, cell->text);
     else if (cell->kind == CELL_BOOL)
         str_add(to, cell->number != 0 ? "true" : "false");
+    else if (cell->kind == CELL_NUMBER && is_integer(cell->number))
+        add_integer(to, (int64_t)cell->number);
     else if (cell->kind == CELL_NUMBER)
         str_add_double(to, cell->number);
 }
@@ -285,27 +371,24 @@ void influxql_run(const struct influxql *query, const struct influxql_source *so
 {
     struct json_out out = JSON_OUT(to);
     int64_t unit = epoch_ns(options->epoch);
-    bool json = options->format == INFLUXQL_JSON;
+    bool json = options->format == INFLUXQL_JSON, chunks = json && options->chunk_rows;
 
-    if (json) {
-        json_begin_object(&out);
-        json_key(&out, "results");
-        json_begin_array(&out);
-    }
+    if (json && !chunks)
+        json_begin_results(&out);
     for (size_t i = 0; i < query->statements.len; i++) {
         struct result result = {.arena = ARENA_INIT};
         autorelease(err) struct err err = ERR_INIT;
         if (run_statement(query, &query->statements.at[i], source, options->db, &result, &err) < 0)
             result.error = xstrdup(err_text(&err));
-        if (json)
+        if (chunks)
+            json_chunks(to, &result, i, MIN(options->chunk_rows, POINTS_MAX),
+                        query->statements.at[i].kind == STATEMENT_SELECT, unit);
+        else if (json)
             json_result(&out, &result, i, unit);
         else
             csv_result(to, &result, unit);
         result_release(&result);
     }
-    if (json) {
-        json_end_array(&out);
-        json_end_object(&out);
-        str_add_char(to, '\n');
-    }
+    if (json && !chunks)
+        json_end_results(&out, to);
 }

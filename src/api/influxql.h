@@ -7,7 +7,8 @@
  *     CREATE|DROP DATABASE x
  *     SHOW DATABASES | MEASUREMENTS | TAG KEYS | TAG VALUES … WITH KEY … | FIELD KEYS | SERIES |
  *          RETENTION POLICIES
- *     SELECT field, tag, *, mean(field) … FROM m WHERE tag = 'x' AND time > now() - 1h
+ *     SELECT field, tag, *, mean(field), derivative(mean(field), 1s), (a + b) * 100 …
+ *          FROM m WHERE tag = 'x' AND time > now() - 1h
  *          GROUP BY time(1m), tag fill(null|none|previous|linear|0) ORDER BY time DESC LIMIT 5
  *
  * A series' metric is `measurement.field`, or the measurement alone where the field is `value`. In
@@ -62,6 +63,7 @@ struct influxql_options {
     const char *epoch; /* "ns", "u", "ms", "s", "m", "h"; NULL: RFC 3339 (CSV: ns) */
     enum influxql_format format;
     bool pretty;
+    size_t chunk_rows; /* JSON: an object for every so many rows of a series; 0: one for all */
 };
 /* Answer all statements; what fails is said inside its result. */
 void influxql_run(const struct influxql *query, const struct influxql_source *source,

@@ -55,21 +55,59 @@ enum function {
     FUNCTION_SPREAD,
     FUNCTION_STDDEV,
     FUNCTION_MEDIAN,
-    FUNCTION_PERCENTILE
+    FUNCTION_PERCENTILE,
+    FUNCTION_DERIVATIVE, /* from here on: points to points */
+    FUNCTION_RISE,       /* non_negative_derivative */
+    FUNCTION_DIFFERENCE,
+    FUNCTION_INCREASE, /* non_negative_difference */
+    FUNCTION_MOVING_AVERAGE,
+    FUNCTION_CUMULATIVE_SUM,
+    FUNCTION_ELAPSED,
+    FUNCTIONS
 };
-extern const char *const function_names[];
+extern const char *const function_names[FUNCTIONS];
+bool function_transforms(enum function function);
+
+enum term_kind {
+    TERM_FIELD, /* or a tag */
+    TERM_STAR,
+    TERM_INTEGER,
+    TERM_NUMBER,
+    TERM_DURATION, /* as an argument only */
+    TERM_CALL,
+    TERM_BINARY
+};
+struct term {
+    enum term_kind kind;
+    const char *field; /* FIELD; of a call its name as it was written */
+    double number;
+    int64_t integer;  /* INTEGER; ns of a DURATION */
+    const char *text; /* of a literal */
+    char op;          /* BINARY: + - * / % */
+    struct term *left, *right;
+    enum function function; /* CALL */
+    struct term **args;     /* (n_args) */
+    size_t n_args;
+};
+struct terms {
+    const struct term **at;
+    size_t len, cap;
+};
 struct selected {
-    enum function function;
-    const char *field; /* NULL: * */
-    double percent;    /* FUNCTION_PERCENTILE */
+    struct term *term;
     const char *alias; /* NULL: none */
 };
+/* Fields and calls of a term in the order in which they are written. */
+void term_leaves(const struct term *term, struct terms *to);
+/* What the innermost call of a leaf is about: a field or *. */
+const struct term *term_inside(const struct term *leaf);
 enum fill { FILL_NULL, FILL_NONE, FILL_PREVIOUS, FILL_LINEAR, FILL_NUMBER };
 
 struct statement {
     enum statement_kind kind;
     const char *db; /* NULL: the request's */
     VEC(struct selected) selected;
+    const char *error;      /* what is wrong with them, told when it is run; NULL: nothing */
     VEC(struct match) from; /* measurements; none: all */
     struct cond *where;     /* NULL: all */
     struct match with;      /* keys of SHOW TAG VALUES, measurements of SHOW MEASUREMENTS */
@@ -107,10 +145,14 @@ struct metric_parts metric_split(const char *metric); /* free(measurement) */
 enum cell_kind { CELL_NULL, CELL_TIME, CELL_NUMBER, CELL_TEXT, CELL_BOOL };
 struct cell {
     enum cell_kind kind;
-    int64_t time_ns;
-    double number;
-    const char *text; /* in the result's arena */
+    union {
+        int64_t time_ns;
+        double number;    /* also of a BOOL */
+        const char *text; /* in the result's arena */
+    };
 };
+/* Of a row, from the cells of the term's leaves, which are passed over. */
+struct cell term_value(const struct term *term, const struct cell **leaves);
 struct table {
     const char *name; /* NULL: none */
     const struct influxql_tag *tags;

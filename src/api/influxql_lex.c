@@ -151,7 +151,7 @@ static void lex_mark(struct lexer *lexer, struct token *token)
     static const char *const marks[] = {"=~", "!~", "!=", "<>", "<=", ">=", "::"};
     autorelease(str) struct str text = STR_INIT;
 
-    token->kind = strchr("=<>,().;*+-/", *lexer->s) ? TOKEN_MARK : TOKEN_BAD;
+    token->kind = strchr("=<>,().;*+-/%", *lexer->s) ? TOKEN_MARK : TOKEN_BAD;
     for (size_t i = 0; i < ARRAY_LEN(marks) && !text.len; i++) {
         if (!str_starts(lexer->s, marks[i]))
             continue;

@@ -10,15 +10,6 @@
 
 #define TEXT_MAX (1 << 20)
 
-const char *const function_names[] = {
-    [FUNCTION_NONE] = "",         [FUNCTION_MEAN] = "mean",
-    [FUNCTION_MAX] = "max",       [FUNCTION_MIN] = "min",
-    [FUNCTION_SUM] = "sum",       [FUNCTION_COUNT] = "count",
-    [FUNCTION_LAST] = "last",     [FUNCTION_FIRST] = "first",
-    [FUNCTION_SPREAD] = "spread", [FUNCTION_STDDEV] = "stddev",
-    [FUNCTION_MEDIAN] = "median", [FUNCTION_PERCENTILE] = "percentile",
-};
-
 /* ---- FROM ---- */
 
 /* m, "rp"."m", db.rp.m, db..m: policies are one and the same here. */
@@ -101,42 +92,11 @@ static int parse_tail(struct parser *p)
 
 /* ---- SELECT ---- */
 
-static int parse_call(struct parser *p, const char *name, struct selected *ret)
-{
-    int r = 0;
-
-    for (size_t i = 1; i < FUNCTION_PERCENTILE + 1; i++)
-        if (strcasecmp(function_names[i], name) == 0)
-            ret->function = (enum function)i;
-    if (ret->function == FUNCTION_NONE)
-        return err_set(p->err, EINVAL, "error parsing query: undefined function %.100s()", name);
-    next(p);
-    if (!eat_mark(p, "*"))
-        r = want_name(p, &ret->field);
-    if (r == 0 && ret->function == FUNCTION_PERCENTILE) {
-        r = want_mark(p, ",");
-        if (r == 0 && p->token.kind != TOKEN_INTEGER && p->token.kind != TOKEN_NUMBER)
-            return expected(p, "number");
-        ret->percent = p->token.number;
-        if (r == 0)
-            next(p);
-    }
-    return r < 0 ? r : want_mark(p, ")");
-}
-
 static int parse_selected(struct parser *p)
 {
-    struct selected one = {.function = FUNCTION_NONE};
-    bool bare = p->token.kind == TOKEN_WORD;
-    int r = 0;
+    struct selected one = {.term = NULL};
+    int r = parse_term(p, &one.term);
 
-    if (!eat_mark(p, "*")) {
-        r = want_name(p, &one.field);
-        if (r == 0 && bare && at_mark(p, "(")) {
-            const char *name = TAKE(one.field);
-            r = parse_call(p, name, &one);
-        }
-    }
     if (r == 0 && eat_word(p, "AS"))
         r = want_name(p, &one.alias);
     if (r == 0)
@@ -217,24 +177,6 @@ static int parse_group(struct parser *p)
     return r == 0 && eat_word(p, "fill") ? parse_fill(p) : r;
 }
 
-/* Functions and plain fields do not mix, and buckets need functions. */
-static int check_select(struct parser *p)
-{
-    const struct statement *s = p->statement;
-    size_t functions = 0;
-
-    vec_foreach (one, &s->selected)
-        functions += one->function != FUNCTION_NONE;
-    if (functions && functions != s->selected.len)
-        return err_set(p->err, EINVAL,
-                       "error parsing query: mixing aggregate and non-aggregate queries is not "
-                       "supported");
-    if (!functions && s->interval_ns)
-        return err_set(p->err, EINVAL,
-                       "error parsing query: GROUP BY requires at least one aggregate function");
-    return 0;
-}
-
 static int parse_select(struct parser *p)
 {
     int r;
@@ -248,7 +190,9 @@ static int parse_select(struct parser *p)
     r = r < 0 ? r : parse_where(p);
     r = r < 0 ? r : parse_group(p);
     r = r < 0 ? r : parse_tail(p);
-    return r < 0 ? r : check_select(p);
+    if (r == 0)
+        p->statement->error = terms_check(&p->query->arena, p->statement);
+    return r;
 }
 
 /* ---- SHOW ---- */

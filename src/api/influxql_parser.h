@@ -17,6 +17,8 @@ struct parser {
     struct err *err;
 };
 
+#define DEPTH_MAX 100 /* of parentheses and calls */
+
 /* ---- influxql_where.c ---- */
 void next(struct parser *p);
 void next_regex(struct parser *p); /* a '/' begins a regular expression */
@@ -28,11 +30,18 @@ bool eat_word(struct parser *p, const char *word); /* true: it was there, and is
 bool eat_mark(struct parser *p, const char *mark);
 int want_word(struct parser *p, const char *word);
 int want_mark(struct parser *p, const char *mark);
+bool at_name(const struct parser *p);
 int want_name(struct parser *p, const char **ret);
 /* The regular expression in hand. */
 int compile(struct parser *p, struct match *match, enum match_op op);
 /* =~ /x/, !~ /x/, = 'x', != 'x' behind the name; where `names`, = x, too. */
 int parse_match(struct parser *p, bool names, struct match *ret);
+/* ---- influxql_term.c ---- */
+/* A field, a function, or arithmetic of these. */
+int parse_term(struct parser *p, struct term **ret);
+/* What is wrong with what is selected, as a sentence of the arena or a constant; NULL: nothing. */
+const char *terms_check(struct arena *arena, const struct statement *statement);
+
 /* WHERE …, if it is there. */
 int parse_where(struct parser *p);
 

@@ -6,9 +6,7 @@
  */
 #include "api/influxql_rows.h"
 
-#include <assert.h>
 #include <errno.h>
-#include <math.h>
 
 /* ---- points ---- */
 
@@ -44,6 +42,18 @@ static bool in_order(const struct points *points, size_t from)
     return true;
 }
 
+static int compare_falling(const void *x, const void *y)
+{
+    return compare_times(y, x);
+}
+
+void points_sort(struct points *points, bool descending)
+{
+    if (points->len && (descending || !in_order(points, 0)))
+        qsort(points->at, points->len, sizeof(*points->at),
+              descending ? compare_falling : compare_times);
+}
+
 /* Sort what is behind `from` (glibc's qsort merges, so equal times keep their order); of equal
  * times keep the last. */
 static void tidy(struct points *points, size_t from)
@@ -61,15 +71,34 @@ static void tidy(struct points *points, size_t from)
     points->len = n;
 }
 
-static int load_points(const struct select_run *run, const struct picked *picked, struct points *to,
-                       struct err *err)
+static int64_t moved(int64_t ns, __int128 by)
 {
-    const struct statement *statement = run->statement;
-    size_t from = to->len;
-    struct load load = {to, statement->min_ns, statement->max_ns};
+    __int128 to = ns + by;
+    return to < INT64_MIN ? INT64_MIN : to > INT64_MAX ? INT64_MAX : (int64_t)to;
+}
 
-    if (statement->interval_ns && !statement->has_max)
-        load.max_ns = run->query->now_ns;
+/* Some functions look at buckets before the first one, in the order in which rows are told. */
+struct range range_of(const struct select_run *run, int64_t reach)
+{
+    const struct statement *s = run->statement;
+    struct range range = {s->min_ns, s->max_ns};
+    __int128 more = (__int128)reach * s->interval_ns;
+
+    if (s->interval_ns && !s->has_max)
+        range.max_ns = run->query->now_ns;
+    if (s->descending)
+        range.max_ns = moved(range.max_ns, more);
+    else if (s->has_min)
+        range.min_ns = moved(range.min_ns, -more);
+    return range;
+}
+
+int load_points(const struct select_run *run, const struct picked *picked, struct range range,
+                struct points *to, struct err *err)
+{
+    size_t from = to->len;
+    struct load load = {to, range.min_ns, range.max_ns};
+
     int r = run->source->points(run->source->arg, run->db, &picked->series, load.min_ns,
                                 load.max_ns, on_points, &load);
     if (r == -E2BIG)
@@ -80,9 +109,54 @@ static int load_points(const struct select_run *run, const struct picked *picked
     return 0;
 }
 
+/* ---- points that are only looked at ---- */
+
+struct look {
+    struct whole whole;
+    int64_t min_ns, max_ns;
+};
+
+/* -EILSEQ: a time comes again or earlier; which of two points counts is known at the end only. */
+static int on_look(const int64_t *times_ns, const double *values, size_t n, void *to)
+{
+    struct look *look = to;
+
+    for (size_t i = 0; i < n; i++) {
+        struct point point = {times_ns[i], values[i]};
+        if (point.time_ns < look->min_ns || point.time_ns > look->max_ns)
+            continue;
+        if (look->whole.n && point.time_ns <= look->whole.last.time_ns)
+            return -EILSEQ;
+        whole_add(&look->whole, &point);
+    }
+    return 0;
+}
+
+int look_at_points(const struct select_run *run, const struct picked *picked, struct whole *to,
+                   struct err *err)
+{
+    const struct statement *statement = run->statement;
+    struct look look = {.min_ns = statement->min_ns, .max_ns = statement->max_ns};
+    struct points points = {0};
+    int r = run->source->points(run->source->arg, run->db, &picked->series, look.min_ns,
+                                look.max_ns, on_look, &look);
+
+    if (r == -EILSEQ) {
+        look.whole = (struct whole){0};
+        r = load_points(run, picked, range_of(run, 0), &points, err);
+        vec_foreach (point, &points)
+            whole_add(&look.whole, point);
+        vec_release(&points);
+    } else if (r < 0) {
+        r = err_errno(err, -r, "reading");
+    }
+    whole_merge(to, &look.whole);
+    return r;
+}
+
 /* ---- tables ---- */
 
-static struct table *begin_table(struct select_run *run)
+struct table *begin_table(struct select_run *run)
 {
     struct names columns = {0};
 
@@ -99,18 +173,8 @@ static void put_time(struct table *table, int64_t ns)
     vec_push(&table->cells, ((struct cell){.kind = CELL_TIME, .time_ns = ns}));
 }
 
-static void put_number(struct table *table, double x)
-{
-    vec_push(&table->cells, ((struct cell){.kind = CELL_NUMBER, .number = x}));
-}
-
-static void put_null(struct table *table)
-{
-    vec_push(&table->cells, ((struct cell){.kind = CELL_NULL}));
-}
-
 /* Turn the rows around, then OFFSET and LIMIT. */
-static void arrange(const struct statement *statement, struct table *table)
+void arrange(const struct statement *statement, struct table *table)
 {
     size_t width = table->n_columns, rows = table->cells.len / width;
     struct cell *cells = table->cells.at;
@@ -135,7 +199,7 @@ static void arrange(const struct statement *statement, struct table *table)
 
 struct item { /* of one row: those of a set of tags with the same time */
     int64_t time_ns;
-    size_t set, column;
+    size_t set, leaf;
     double value;
     const struct influxql_series *series;
 };
@@ -168,7 +232,7 @@ static int compare_items(const void *x, const void *y)
     int r = (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
 
     r = r ? r : (a->set > b->set) - (a->set < b->set);
-    return r ? r : (a->column > b->column) - (a->column < b->column);
+    return r ? r : (a->leaf > b->leaf) - (a->leaf < b->leaf);
 }
 
 static int gather(struct select_run *run, const struct picked *picked, size_t n, struct items *ret,
@@ -179,11 +243,11 @@ static int gather(struct select_run *run, const struct picked *picked, size_t n,
     for (size_t i = 0; r == 0 && i < n; i++) {
         struct points points = {0};
         size_t set = set_of(picked, i);
-        r = load_points(run, &picked[i], &points, err);
-        if (r == 0 && ret->len + points.len * run->columns.len > POINTS_MAX)
+        r = load_points(run, &picked[i], range_of(run, 0), &points, err);
+        if (r == 0 && ret->len + points.len * run->leaves.len > POINTS_MAX)
             r = err_set(err, E2BIG, "max-select-point limit exceeded: (%d)", POINTS_MAX);
-        for (size_t c = 0; r == 0 && c < run->columns.len; c++) {
-            if (!str_eq(run->columns.at[c].field, picked[i].field))
+        for (size_t c = 0; r == 0 && c < run->leaves.len; c++) {
+            if (!str_eq(run->leaves.at[c].field, picked[i].field))
                 continue;
             vec_foreach (p, &points)
                 vec_push(ret, ((struct item){p->time_ns, set, c, p->value, &picked[i].series}));
@@ -193,22 +257,29 @@ static int gather(struct select_run *run, const struct picked *picked, size_t n,
     return r;
 }
 
-static void put_row(const struct select_run *run, const struct item *items, size_t n,
-                    struct table *table)
+/* The columns of a row, from the cells of its leaves. */
+void put_row(const struct select_run *run, int64_t time_ns, const struct cell *leaves,
+             struct table *table)
+{
+    put_time(table, time_ns);
+    vec_foreach (column, &run->columns)
+        vec_push(&table->cells, term_value(column->term, &leaves));
+}
+
+static void put_items(const struct select_run *run, const struct item *items, size_t n,
+                      struct cell *cells, struct table *table)
 {
     size_t next = 0;
 
-    put_time(table, items[0].time_ns);
-    for (size_t c = 0; c < run->columns.len; c++) {
-        const struct column *column = &run->columns.at[c];
-        const char *tag = column->is_field ? "" : series_tag(items[0].series, column->field);
-        if (next < n && items[next].column == c)
-            put_number(table, items[next++].value);
-        else if (*tag)
-            table_text(table, tag);
+    for (size_t c = 0; c < run->leaves.len; c++) {
+        const struct leaf *leaf = &run->leaves.at[c];
+        const char *tag = leaf->is_field ? "" : series_tag(items[0].series, leaf->field);
+        if (next < n && items[next].leaf == c)
+            cells[c] = (struct cell){.kind = CELL_NUMBER, .number = items[next++].value};
         else
-            put_null(table);
+            cells[c] = (struct cell){.kind = *tag ? CELL_TEXT : CELL_NULL, .text = tag};
     }
+    put_row(run, items[0].time_ns, cells, table);
 }
 
 static int plain_rows(struct select_run *run, const struct picked *picked, size_t n,
@@ -218,13 +289,14 @@ static int plain_rows(struct select_run *run, const struct picked *picked, size_
     int r = gather(run, picked, n, &items, err);
 
     if (r == 0 && items.len) {
+        autofree(mem) struct cell *cells = xcalloc(run->leaves.len + 1, sizeof(*cells));
         *ret = begin_table(run);
         qsort(items.at, items.len, sizeof(*items.at), compare_items);
         for (size_t i = 0, end; i < items.len; i = end) {
             for (end = i + 1; end < items.len && items.at[end].time_ns == items.at[i].time_ns &&
                               items.at[end].set == items.at[i].set;)
                 end++;
-            put_row(run, &items.at[i], end - i, *ret);
+            put_items(run, &items.at[i], end - i, cells, *ret);
         }
         arrange(run->statement, *ret);
     }
@@ -232,184 +304,12 @@ static int plain_rows(struct select_run *run, const struct picked *picked, size_
     return r;
 }
 
-/* ---- functions ---- */
-
-static int64_t floor_to(int64_t ns, int64_t interval, int64_t offset)
-{
-    int64_t rest = (int64_t)(((__int128)ns - offset) % interval);
-    __int128 floor = (__int128)ns - (rest < 0 ? rest + interval : rest);
-    return floor < INT64_MIN ? INT64_MIN : (int64_t)floor;
-}
-
-static int load_columns(struct select_run *run, const struct picked *picked, size_t n,
-                        struct points *columns, struct err *err)
-{
-    int r = 0;
-
-    for (size_t c = 0; r == 0 && c < run->columns.len; c++) {
-        for (size_t i = 0; r == 0 && i < n; i++)
-            if (str_eq(run->columns.at[c].field, picked[i].field))
-                r = load_points(run, &picked[i], &columns[c], err);
-        if (!in_order(&columns[c], 0) && columns[c].len)
-            qsort(columns[c].at, columns[c].len, sizeof(*columns[c].at), compare_times);
-    }
-    return r;
-}
-
-/* The one row of functions over the whole range. */
-static void put_whole(struct select_run *run, const struct points *columns, struct table *table)
-{
-    const struct statement *statement = run->statement;
-    int64_t time = statement->has_min ? statement->min_ns : 0, chosen = 0;
-
-    put_time(table, time);
-    for (size_t c = 0; c < run->columns.len; c++) {
-        const struct column *column = &run->columns.at[c];
-        double x = 0;
-        if (function_apply(column->function, column->percent, columns[c].at, columns[c].len, &x,
-                           &chosen))
-            put_number(table, x);
-        else
-            put_null(table);
-    }
-    if (run->columns.len == 1 && function_chooses(run->columns.at[0].function))
-        table->cells.at[0].time_ns = chosen;
-}
-
-static bool range_of(const struct select_run *run, const struct points *columns, int64_t *ret_first,
-                     int64_t *ret_last)
-{
-    const struct statement *s = run->statement;
-    int64_t first = INT64_MAX;
-
-    for (size_t c = 0; c < run->columns.len; c++)
-        if (columns[c].len)
-            first = MIN(first, columns[c].at[0].time_ns);
-    *ret_first = floor_to(s->has_min ? s->min_ns : first, s->interval_ns, s->offset_ns);
-    *ret_last = floor_to(s->has_max ? s->max_ns : run->query->now_ns, s->interval_ns, s->offset_ns);
-    return first != INT64_MAX;
-}
-
-/* A row for each bucket; columns are walked side by side. */
-static void put_buckets(struct select_run *run, const struct points *columns, int64_t first,
-                        size_t buckets, struct table *table)
-{
-    const struct statement *s = run->statement;
-    autofree(mem) size_t *at = xcalloc(run->columns.len + 1, sizeof(*at));
-
-    for (size_t b = 0; b < buckets; b++) {
-        int64_t begin = first + (int64_t)b * s->interval_ns, chosen = 0;
-        size_t row = table->cells.len;
-        bool any = false;
-        put_time(table, begin);
-        for (size_t c = 0; c < run->columns.len; c++) {
-            const struct points *points = &columns[c];
-            size_t from = at[c];
-            double x = 0;
-            while (at[c] < points->len &&
-                   (__int128)points->at[at[c]].time_ns - begin < s->interval_ns)
-                at[c]++;
-            bool there = function_apply(run->columns.at[c].function, run->columns.at[c].percent,
-                                        points->at + from, at[c] - from, &x, &chosen);
-            any |= there;
-            if (there)
-                put_number(table, x);
-            else
-                put_null(table);
-        }
-        if (!any && s->fill == FILL_NONE)
-            table->cells.len = row;
-    }
-}
-
-/* Between the neighbours of a gap; a gap at an end stays. */
-static void fill_linear(struct table *table, size_t column)
-{
-    size_t width = table->n_columns, rows = table->cells.len / width, last = rows;
-
-    for (size_t i = 0; i < rows; i++) {
-        struct cell *cell = &table->cells.at[i * width + column];
-        if (cell->kind != CELL_NUMBER)
-            continue;
-        for (size_t k = last + 1; last < rows && k < i; k++) {
-            double before = table->cells.at[last * width + column].number;
-            double share = (double)(k - last) / (double)(i - last);
-            table->cells.at[k * width + column] = (struct cell){
-                .kind = CELL_NUMBER, .number = before + share * (cell->number - before)};
-        }
-        last = i;
-    }
-}
-
-static void fill_column(const struct statement *s, struct table *table, size_t column,
-                        enum function function)
-{
-    size_t width = table->n_columns;
-    struct cell previous = {.kind = CELL_NULL};
-    struct cell number = {.kind = CELL_NUMBER, .number = s->fill_number};
-
-    if (s->fill == FILL_LINEAR) {
-        fill_linear(table, column);
-        return;
-    }
-    for (size_t i = column; i < table->cells.len; i += width) {
-        struct cell *cell = &table->cells.at[i];
-        if (cell->kind == CELL_NUMBER)
-            previous = *cell;
-        else if (s->fill == FILL_PREVIOUS)
-            *cell = previous;
-        else if (s->fill == FILL_NUMBER || (s->fill == FILL_NULL && function == FUNCTION_COUNT))
-            *cell = number; /* none counted is 0 */
-    }
-}
-
-static int bucket_rows(struct select_run *run, const struct points *columns, struct table **ret,
-                       struct err *err)
-{
-    const struct statement *s = run->statement;
-    int64_t first, last;
-
-    if (!range_of(run, columns, &first, &last) || last < first)
-        return 0;
-    __int128 buckets = ((__int128)last - first) / s->interval_ns + 1;
-    if (buckets > BUCKETS_MAX)
-        return err_set(err, E2BIG, "max-select-buckets limit exceeded: (%.0f/%d)", (double)buckets,
-                       BUCKETS_MAX);
-    *ret = begin_table(run);
-    put_buckets(run, columns, first, (size_t)buckets, *ret);
-    for (size_t c = 0; c < run->columns.len; c++)
-        fill_column(s, *ret, c + 1, run->columns.at[c].function);
-    arrange(s, *ret);
-    return 0;
-}
-
-static int function_rows(struct select_run *run, const struct picked *picked, size_t n,
-                         struct table **ret, struct err *err)
-{
-    struct points *columns = xcalloc(run->columns.len + 1, sizeof(*columns));
-    int r = load_columns(run, picked, n, columns, err);
-    bool any = false;
-
-    for (size_t c = 0; c < run->columns.len; c++)
-        any |= columns[c].len > 0;
-    if (r == 0 && any && run->statement->interval_ns) {
-        r = bucket_rows(run, columns, ret, err);
-    } else if (r == 0 && any) {
-        *ret = begin_table(run);
-        put_whole(run, columns, *ret);
-        arrange(run->statement, *ret);
-    }
-    for (size_t c = 0; c < run->columns.len; c++)
-        vec_release(&columns[c]);
-    free(columns);
-    return r;
-}
-
 int run_group(struct select_run *run, const struct picked *picked, size_t n, struct table **ret,
               struct err *err)
 {
-    assert(n > 0);
-    if (run->statement->selected.at[0].function)
-        return function_rows(run, picked, n, ret, err);
-    return plain_rows(run, picked, n, ret, err);
+    bool functions = run->leaves.len && run->leaves.at[0].term->kind == TERM_CALL;
+
+    *ret = NULL;
+    return functions ? function_rows(run, picked, n, ret, err)
+                     : plain_rows(run, picked, n, ret, err);
 }

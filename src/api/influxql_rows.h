@@ -18,9 +18,11 @@ struct picked { /* a series of the measurement at hand */
 };
 struct column {
     const char *base, *name; /* name: base, numbered where it comes twice */
-    const char *field;       /* or a tag's key */
-    enum function function;
-    double percent;
+    const struct term *term;
+};
+struct leaf { /* of the columns' terms, in their order */
+    const struct term *term;
+    const char *field; /* or a tag's key */
     bool is_field;
 };
 struct select_run {
@@ -32,8 +34,34 @@ struct select_run {
     const char *measurement;
     VEC(struct picked) picked;
     VEC(struct column) columns;
+    VEC(struct leaf) leaves;
     struct names by;
 };
+
+struct points;
+struct whole;
+struct range { /* of times, both included */
+    int64_t min_ns, max_ns;
+};
+/* What is asked for, and `reach` buckets more on the side where rows begin. */
+struct range range_of(const struct select_run *run, int64_t reach);
+/* The points of a series behind those that are there, by time, each time once. */
+int load_points(const struct select_run *run, const struct picked *picked, struct range range,
+                struct points *to, struct err *err);
+/* What functions over everything need of them, without holding them. */
+int look_at_points(const struct select_run *run, const struct picked *picked, struct whole *to,
+                   struct err *err);
+
+/* ---- rows ---- */
+struct table *begin_table(struct select_run *run);
+/* The columns of a row, from the cells of its leaves. */
+void put_row(const struct select_run *run, int64_t time_ns, const struct cell *leaves,
+             struct table *table);
+/* Turn the rows around if they fall, then OFFSET and LIMIT. */
+void arrange(const struct statement *statement, struct table *table);
+/* Rows of functions (influxql_tracks.c). */
+int function_rows(struct select_run *run, const struct picked *picked, size_t n, struct table **ret,
+                  struct err *err);
 
 /* *ret: the table of these series, NULL if they have no point in the range. */
 int run_group(struct select_run *run, const struct picked *picked, size_t n, struct table **ret,
@@ -48,10 +76,30 @@ struct points {
     struct point *at;
     size_t len, cap;
 };
+/* Sort by time, those with the same time in their order. */
+void points_sort(struct points *points, bool descending);
+/* What a function that transforms makes of the points, which stand in the order in which they are
+ * asked for; in their place. `interval_ns`: of GROUP BY time(), 0: none. */
+void transform_apply(const struct term *call, int64_t interval_ns, struct points *points);
+/* How many buckets more must be known for it. */
+int64_t transform_reach(const struct term *leaf);
 /* What the function makes of points sorted by time; false: nothing. *ret_time is that of the chosen
  * one, for functions that choose. */
 bool function_apply(enum function function, double percent, const struct point *points, size_t n,
                     double *ret, int64_t *ret_time);
 bool function_chooses(enum function function);
+
+/* ---- points that are not kept: influxql_whole.c ---- */
+struct whole { /* zeroes at first */
+    uint64_t n;
+    double sum;
+    struct point first, last, max, min; /* a max that is NaN: there is none */
+};
+/* Can it be told without all points at once? */
+bool whole_can(enum function function);
+/* Points in their order; what comes later is behind, or of another series. */
+void whole_add(struct whole *whole, const struct point *point);
+void whole_merge(struct whole *whole, const struct whole *with);
+bool whole_apply(enum function function, const struct whole *whole, double *ret, int64_t *ret_time);
 
 #endif

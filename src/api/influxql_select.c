@@ -7,6 +7,7 @@
  */
 #include "api/influxql_rows.h"
 
+#include <assert.h>
 #include <errno.h>
 
 struct select {
@@ -107,29 +108,45 @@ static bool has_field(const struct select_run *run, const char *field)
     return false;
 }
 
-static void add_column(struct select_run *run, const struct selected *selected, const char *field)
+/* max, max_busy of max(*), busy; of arithmetic those of its parts: max_busy. */
+static void add_name(struct str *to, const struct leaf *leaf)
 {
-    const char *base = selected->alias       ? selected->alias
-                       : !selected->function ? field
-                                             : function_names[selected->function];
-    autofree(mem) char *name = selected->function && !selected->field && !selected->alias
-                                   ? xasprintf("%s_%s", base, field)
-                                   : xstrdup(base);
+    bool call = leaf->term->kind == TERM_CALL;
+
+    if (to->len)
+        str_add_char(to, '_');
+    str_add(to, call ? function_names[leaf->term->function] : leaf->field);
+    if (call && term_inside(leaf->term)->kind == TERM_STAR)
+        str_addf(to, "_%s", leaf->field);
+}
+
+/* `star`: the field that * stands for. */
+static void add_column(struct select_run *run, const struct selected *selected, const char *star)
+{
+    autorelease(str) struct str name = STR_INIT;
+    struct terms leaves = {0};
     int same = 0;
 
-    vec_foreach (column, &run->columns)
-        same += str_eq(column->base, name);
-    const char *kept = arena_strdup(&run->result->arena, name);
-    struct column column = {.base = kept,
-                            .name = kept,
-                            .field = field,
-                            .function = selected->function,
-                            .percent = selected->percent,
-                            .is_field = has_field(run, field)};
-    if (same) {
-        autofree(mem) char *numbered = xasprintf("%s_%d", name, same);
-        column.name = arena_strdup(&run->result->arena, numbered);
+    term_leaves(selected->term, &leaves);
+    vec_foreach (term, &leaves) {
+        const struct term *inside = term_inside(*term);
+        struct leaf leaf = {*term, inside->kind == TERM_STAR ? star : inside->field, false};
+        assert(leaf.field);
+        leaf.is_field = has_field(run, leaf.field);
+        vec_push(&run->leaves, leaf);
+        if (!selected->alias)
+            add_name(&name, &leaf);
     }
+    vec_release(&leaves);
+    if (selected->alias)
+        str_add(&name, selected->alias);
+    vec_foreach (column, &run->columns)
+        same += str_eq(column->base, name.s);
+    struct column column = {.base = arena_strdup(&run->result->arena, name.s),
+                            .term = selected->term};
+    if (same)
+        str_addf(&name, "_%d", same);
+    column.name = same ? arena_strdup(&run->result->arena, name.s) : column.base;
     vec_push(&run->columns, column);
 }
 
@@ -148,7 +165,7 @@ static void expand_star(struct select_run *run, const struct selected *selected)
 
     vec_foreach (picked, &run->picked) {
         vec_push(&names, picked->field);
-        for (size_t i = 0; !selected->function && i < picked->series.n_tags; i++)
+        for (size_t i = 0; selected->term->kind == TERM_STAR && i < picked->series.n_tags; i++)
             if (!is_dimension(run->statement, picked->series.tags[i].key))
                 vec_push(&names, picked->series.tags[i].key);
     }
@@ -161,10 +178,10 @@ static void expand_star(struct select_run *run, const struct selected *selected)
 static void make_columns(struct select_run *run)
 {
     vec_foreach (selected, &run->statement->selected) {
-        if (selected->field)
-            add_column(run, selected, selected->field);
-        else
+        if (term_inside(selected->term)->kind == TERM_STAR)
             expand_star(run, selected);
+        else
+            add_column(run, selected, NULL);
     }
 }
 
@@ -236,6 +253,15 @@ static int run_groups(struct select_run *run, struct err *err)
 /* ---- the whole ---- */
 
 /* Where a field is named, put together and compare; for * take the metric apart. */
+static bool names_field(const struct term *term, const char *field, bool apart)
+{
+    if (term->kind == TERM_BINARY)
+        return names_field(term->left, field, apart) || names_field(term->right, field, apart);
+    const struct term *inside = term_inside(term);
+    return inside->kind == TERM_STAR ? apart
+                                     : inside->kind == TERM_FIELD && str_eq(inside->field, field);
+}
+
 static void pick(struct select *select, const char *measurement)
 {
     struct select_run *run = &select->run;
@@ -246,7 +272,7 @@ static void pick(struct select *select, const char *measurement)
         bool apart = str_eq(parts.measurement, measurement), named = false;
         free(parts.measurement);
         vec_foreach (selected, &run->statement->selected)
-            named = named || (field && (selected->field ? str_eq(selected->field, field) : apart));
+            named = named || (field && names_field(selected->term, field, apart));
         if (named)
             vec_push(&run->picked, ((struct picked){.series = *series, .field = field}));
     }
@@ -264,7 +290,7 @@ static int run_measurement(struct select *select, const char *measurement, struc
         find_dimensions(run);
         r = run_groups(run, err);
     }
-    run->picked.len = run->columns.len = run->by.len = 0;
+    run->picked.len = run->columns.len = run->leaves.len = run->by.len = 0;
     return r;
 }
 
@@ -277,8 +303,10 @@ int run_select(const struct influxql *query, const struct statement *statement,
             {.query = query, .statement = statement, .source = source, .db = db, .result = result},
     };
     struct names measurements = {0};
-    int r = source->series(source->arg, db, on_series, &select);
 
+    if (statement->error)
+        return err_set(err, EINVAL, "%s", statement->error);
+    int r = source->series(source->arg, db, on_series, &select);
     if (r == -ENOENT)
         r = err_set(err, ENOENT, "database not found: %s", db);
     else if (r < 0)
@@ -291,6 +319,7 @@ int run_select(const struct influxql *query, const struct statement *statement,
     vec_release(&select.all);
     vec_release(&select.run.picked);
     vec_release(&select.run.columns);
+    vec_release(&select.run.leaves);
     vec_release(&select.run.by);
     return r;
 }

@@ -306,6 +306,38 @@ TEST(csv_has_a_head_for_each_table)
                                 "\nname,tags,name\ndatabases,,other\ndatabases,,test\n");
 }
 
+static void assert_chunks(const char *text, size_t rows, const char *expected)
+{
+    autofree(influxql) struct influxql *query = NULL;
+    autorelease(str) struct str answer = STR_INIT;
+    struct influxql_options options = {
+        .db = "test", .epoch = "s", .format = INFLUXQL_JSON, .chunk_rows = rows};
+
+    assert_int_equal(influxql_parse(text, NOW, &query, NULL), 0);
+    influxql_run(query, &source, &options, &answer);
+    assert_string_equal(answer.s, expected);
+}
+
+/* Of what each line begins and ends with InfluxDB 1.6 says the same. */
+TEST(in_chunks_every_few_rows_are_an_answer_of_their_own)
+{
+    assert_chunks("SELECT busy FROM cpu GROUP BY run", 2,
+                  "{\"results\":[{\"statement_id\":0,\"series\":[{\"name\":\"cpu\",\"tags\":"
+                  "{\"run\":\"a\"},\"columns\":[\"time\",\"busy\"],\"values\":[[10,1],[20,2]],"
+                  "\"partial\":true}],\"partial\":true}]}\n"
+                  "{\"results\":[{\"statement_id\":0,\"series\":[{\"name\":\"cpu\",\"tags\":"
+                  "{\"run\":\"a\"},\"columns\":[\"time\",\"busy\"],\"values\":[[30,4]]}],"
+                  "\"partial\":true}]}\n"
+                  "{\"results\":[{\"statement_id\":0,\"series\":[{\"name\":\"cpu\",\"tags\":"
+                  "{\"run\":\"b\"},\"columns\":[\"time\",\"busy\"],\"values\":[[15,20],[20,10]]}]"
+                  "}]}\n");
+    assert_chunks("SHOW DATABASES; SELECT nothing FROM cpu; SELECT v FROM none.autogen.m", 1,
+                  "{\"results\":[{\"statement_id\":0,\"series\":[{\"name\":\"databases\","
+                  "\"columns\":[\"name\"],\"values\":[[\"other\"],[\"test\"]]}]}]}\n"
+                  "{\"results\":[{\"statement_id\":1}]}\n"
+                  "{\"results\":[{\"statement_id\":2,\"error\":\"database not found: none\"}]}\n");
+}
+
 TEST(databases_are_made_and_dropped)
 {
     assert_series("CREATE DATABASE \"new\" WITH DURATION 3d REPLICATION 1", "");
@@ -327,7 +359,8 @@ TEST(errors_are_told_in_the_words_of_influxdb)
         {"", "error parsing query: found EOF, expected SELECT"},
         {"foo",
          "error parsing query: found foo, expected SELECT, SHOW, CREATE, DROP at line 1, char 1"},
-        {"SELECT", "error parsing query: found EOF, expected identifier at line 1, char 8"},
+        {"SELECT", "error parsing query: found EOF, expected identifier, string, number, bool at "
+                   "line 1, char 8"},
         {"SELECT v", "found EOF, expected FROM at line 1, char 10"},
         {"SELECT v FROM", "found EOF, expected identifier at line 1, char 15"},
         {"SELECT v\nFROM m WHERE", "found EOF, expected identifier at line 2, char 14"},
@@ -365,6 +398,55 @@ TEST(depth_is_bounded)
     for (int i = 0; i < 100000; i++)
         str_add_char(&text, '(');
     assert_error(text.s, "fewer parentheses");
+}
+
+/* ---- more points than may be held at once ---- */
+
+static int one_series(void *arg, const char *db, influxql_series_fn *fn, void *to)
+{
+    static const struct influxql_series one = {"ml.x", NULL, 0, 0, NULL};
+
+    (void)arg, (void)db;
+    fn(&one, to);
+    return 0;
+}
+
+/* 0, 1, 2, … 5,999,999, one a second */
+static int many_points(void *arg, const char *db, const struct influxql_series *of, int64_t min_ns,
+                       int64_t max_ns, influxql_points_fn *fn, void *to)
+{
+    int64_t times[1000];
+    double values[1000];
+    int r = 0;
+
+    (void)arg, (void)db, (void)of, (void)min_ns, (void)max_ns;
+    for (int64_t i = 0; i < 6000000 && r == 0; i += 1000) {
+        for (int64_t k = 0; k < 1000; k++) {
+            times[k] = (i + k) * S;
+            values[k] = (double)(i + k);
+        }
+        r = fn(times, values, 1000, to);
+    }
+    return r;
+}
+
+TEST(what_needs_no_points_at_once_is_told_of_any_number_of_them)
+{
+    struct influxql_source many = {.series = one_series, .points = many_points};
+    struct influxql_options options = {.db = "test", .epoch = "s"};
+    autofree(influxql) struct influxql *query = NULL, *median = NULL;
+    autorelease(str) struct str answer = STR_INIT, refusal = STR_INIT;
+    struct err err = ERR_INIT;
+
+    assert_ok(influxql_parse("SELECT count(x), mean(x), max(x), last(x), spread(x) FROM ml", NOW,
+                             &query, &err),
+              &err);
+    influxql_run(query, &many, &options, &answer);
+    print_message("%s\n", answer.s);
+    assert_non_null(strstr(answer.s, "[[0,6000000,2999999.5,5999999,5999999,5999999]]"));
+    assert_ok(influxql_parse("SELECT median(x) FROM ml", NOW, &median, &err), &err);
+    influxql_run(median, &many, &options, &refusal);
+    assert_non_null(strstr(refusal.s, "max-select-point limit exceeded: (5000000)"));
 }
 
 TEST_MAIN

@@ -10,7 +10,6 @@
 #include <strings.h>
 
 #define REGEX_MAX 1024
-#define DEPTH_MAX 100
 
 /* ---- tokens ---- */
 
@@ -78,7 +77,7 @@ static bool reserved(const char *word)
     return false;
 }
 
-static bool at_name(const struct parser *p)
+bool at_name(const struct parser *p)
 {
     return p->token.kind == TOKEN_NAME || (p->token.kind == TOKEN_WORD && !reserved(p->token.text));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * routes.c — submit, resume, stop, watch, live, and the changes of change.c.
+ * routes.c — submit, resume, stop, watch, live, pause, the queue, and the changes of change.c.
  */
 #include "api/routes.h"
 #include "api/change.h"
@@ -34,7 +34,8 @@ void route_submit_text(const struct submission *submission, struct str *to)
     json_begin_object(&out);
     json_put_text(&out, "do", "submit");
     json_put_raw(&out, "spec", spec.s);
-    json_put_text(&out, "token", submission->token);
+    json_put_text(&out, "owner", submission->owner);
+    json_put_text(&out, "key", submission->key);
     json_put_text(&out, "code", submission->code);
     json_put_int(&out, "code_size", (int64_t)submission->code_size);
     json_put_text(&out, "environment", submission->environment);
@@ -78,46 +79,30 @@ static double *read_point(const json_t *list, size_t n, struct arena *arena)
     return point;
 }
 
-#define LATELY 64 /* experiments that may have been submitted since a token was sent */
-
-static int has_token(int64_t id, int64_t time_us, int64_t trial, const char *json, void *arg)
-{
-    autofree(json) json_t *event = NULL;
-    (void)id, (void)time_us, (void)trial;
-    if (json_parse(json, strlen(json), &event, NULL) < 0)
-        return 0;
-    return str_eq(json_get_text(event, "submission", ""), arg);
-}
-
-int64_t route_submitted(struct store *store, const char *token)
-{
-    int64_t high = 0, attempt = 0;
-
-    if (!token || !*token || store_high_water(store, &high, &attempt, NULL) < 0)
-        return 0;
-    for (int64_t id = high; id > 0 && id > high - LATELY; id--)
-        if (store_events(store, id, 0, 1, has_token, (void *)token, NULL) == 1)
-            return id;
-    return 0;
-}
-
 static int route_submit(struct call *call, struct err *err)
 {
     autorelease(arena) struct arena arena = ARENA_INIT;
     autorelease(spec) struct spec spec;
     autorelease(str) struct str text = STR_INIT;
     struct json_out out = JSON_OUT(&text);
-    const char *token = json_get_text(call->request, "token", NULL);
-    int64_t id = route_submitted(runtime_reader(call->runtime), token);
+    struct engine *engine = runtime_engine(call->runtime);
+    struct store *reader = runtime_reader(call->runtime);
+    const char *owner = json_get_text(call->request, "owner", NULL);
+    const char *key = json_get_text(call->request, "key", NULL);
+    int64_t id = 0;
 
     spec_init(&spec);
+    int r = engine_submitted(engine, reader, owner, key, &id, err);
+    if (r < 0)
+        return r;
     if (id) {
         json_put_int(call->out, "experiment", id);
+        json_put_bool(call->out, "known", true);
         call->watch = id;
         return 0;
     }
     json_value(&out, json_object_get(call->request, "spec"));
-    int r = spec_parse(text.s, text.len, "spec", "/", NULL, &spec, NULL, err);
+    r = spec_parse(text.s, text.len, "spec", "/", NULL, &spec, NULL, err);
     if (r < 0)
         return r;
     const json_t *point = json_object_get(call->request, "point");
@@ -130,10 +115,10 @@ static int route_submit(struct call *call, struct err *err)
         .point = point ? read_point(point, spec.space.n, &arena) : NULL,
         .rerun_of_experiment = json_get_int(call->request, "rerun_of_experiment", 0),
         .rerun_of_trial = json_get_int(call->request, "rerun_of_trial", 0),
-        .token = token,
+        .owner = owner,
+        .key = key,
     };
-    r = engine_submit(runtime_engine(call->runtime), runtime_reader(call->runtime), &submission,
-                      runtime_now(), &id, err);
+    r = engine_submit(engine, reader, &submission, runtime_now(), &id, err);
     if (r < 0)
         return r;
     json_put_int(call->out, "experiment", id);
@@ -221,10 +206,82 @@ static int route_import(struct call *call, struct err *err)
     return 0;
 }
 
+static int route_gather(struct call *call, struct err *err)
+{
+    if (experiment_of(call) < 1)
+        return err_set(err, EINVAL, "the request names no experiment");
+    runtime_gather(call->runtime, experiment_of(call));
+    return 0;
+}
+
 static bool is_running(int64_t experiment, void *arg)
 {
     struct runtime *runtime = arg;
     return engine_has(runtime_engine(runtime), experiment);
+}
+
+/* ---- the queue ---- */
+
+/* "starts": nothing new; "freeze": what runs stands still, too; "none": it goes on. */
+static int route_pause(struct call *call, struct err *err)
+{
+    static const char *const modes[] = {
+        [HELD_NOT] = "none", [HELD_STARTS] = "starts", [HELD_FROZEN] = "freeze"};
+    const char *mode = json_get_text(call->request, "mode", "starts");
+
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++)
+        if (str_eq(modes[i], mode))
+            return engine_hold(runtime_engine(call->runtime), experiment_of(call), (enum held)i,
+                               runtime_now(), err);
+    return err_set(err, EINVAL, "unknown mode '%s'", mode);
+}
+
+static int route_priority(struct call *call, struct err *err)
+{
+    return engine_prioritise(runtime_engine(call->runtime), experiment_of(call),
+                             json_get_int(call->request, "priority", 0), runtime_now(), err);
+}
+
+static void put_entry(const struct queue_entry *entry, void *arg)
+{
+    struct json_out *out = arg;
+
+    json_begin_object(out);
+    json_put_int(out, "experiment", entry->experiment);
+    json_put_text(out, "name", entry->name);
+    json_put_text(out, "owner", entry->owner);
+    json_put_int(out, "priority", entry->priority);
+    json_put_text(out, "state", entry->ending ? "ending" : "running");
+    json_put_int(out, "running", entry->running);
+    json_key(out, "wanted");
+    if (entry->wanted < 0)
+        json_null_out(out);
+    else
+        json_int(out, entry->wanted);
+    json_put_bool(out, "paused", entry->held != HELD_NOT);
+    json_put_bool(out, "frozen", entry->held == HELD_FROZEN);
+    json_end_object(out);
+}
+
+void route_queue_text(struct runtime *runtime, struct json_out *out)
+{
+    json_put_bool(out, "paused", engine_queue_paused(runtime_engine(runtime)));
+    json_key(out, "experiments");
+    json_begin_array(out);
+    engine_queue(runtime_engine(runtime), put_entry, out);
+    json_end_array(out);
+}
+
+/* With "paused" it says so of the whole queue. */
+static int route_queue(struct call *call, struct err *err)
+{
+    const json_t *paused = json_object_get(call->request, "paused");
+    (void)err;
+
+    if (json_is_boolean(paused))
+        engine_pause_queue(runtime_engine(call->runtime), json_is_true(paused), runtime_now());
+    route_queue_text(call->runtime, call->out);
+    return 0;
 }
 
 static const struct {
@@ -233,6 +290,8 @@ static const struct {
 } routes[] = {
     {"submit", route_submit}, {"resume", route_resume}, {"stop", route_stop},
     {"watch", route_watch},   {"live", route_live},     {"import", route_import},
+    {"gather", route_gather}, {"pause", route_pause},   {"priority", route_priority},
+    {"queue", route_queue},
 };
 
 /* ---- samples of what was removed go when its rows are gone ---- */

@@ -13,12 +13,11 @@
 int route_request(struct runtime *runtime, const json_t *request, struct str *reply,
                   int64_t *ret_watch, struct err *err);
 
-/* The experiment that was submitted with this token, lately; 0: none. Who heard no answer asks
- * again with the same token, and nothing runs twice. */
-int64_t route_submitted(struct store *store, const char *token);
-
 /* A request as text for `submit`. */
 void route_submit_text(const struct submission *submission, struct str *to);
+
+/* "paused":…,"experiments":[…] in the order of service, inside an object. */
+void route_queue_text(struct runtime *runtime, struct json_out *out);
 
 /* One who begins to watch gets the stored events behind the first `after` ones; with `after` < 0
  * (does not know how many it has missed) only the last one of an experiment that has ended. Call it

@@ -20,6 +20,7 @@
 
 #define LIVE_MS  250
 #define AGAIN_MS 50
+#define WEB_MS   300 /* what is over sooner needs no pages */
 #define TRIES    200 /* of reaching either the lock or the socket: 10 s */
 
 struct session {
@@ -28,10 +29,12 @@ struct session {
     char *home;
     struct runtime *runtime; /* engine */
     struct server *server;   /* engine */
+    struct web *web;         /* engine; NULL: none (yet) */
     int64_t watching;
     int64_t seen;     /* its first so many events have been told; -1: only later ones are wanted */
     uv_timer_t timer; /* engine: live documents; between two homes: try again */
-    uv_pipe_t pipe;   /* joined: the watching connection */
+    uv_timer_t web_timer;
+    uv_pipe_t pipe; /* joined: the watching connection */
     bool pipe_open;
     struct str in;
     int tries;
@@ -95,6 +98,20 @@ static void on_live_timer(uv_timer_t *timer)
         session->options.on_live(live.s, session->options.arg);
 }
 
+static void on_web_timer(uv_timer_t *timer)
+{
+    struct session *session = timer->data;
+    autorelease(err) struct err err = ERR_INIT;
+
+    if (web_open(session->loop, session->runtime, session->options.web, &session->web, &err) < 0) {
+        log_warn("no pages are served: %s", err_text(&err));
+        return;
+    }
+    autofree(mem) char *link = web_link(session->web);
+    if (session->options.on_web)
+        session->options.on_web(link, session->options.arg);
+}
+
 static void tell(void *to, const char *key, const char *json)
 {
     (void)key;
@@ -120,6 +137,8 @@ static int become_engine(struct session *session, bool go_on, struct err *err)
         return r;
     }
     uv_timer_start(&session->timer, on_live_timer, LIVE_MS, LIVE_MS);
+    if (session->options.web)
+        uv_timer_start(&session->web_timer, on_web_timer, WEB_MS, 0);
     drop_pipe(session);
     if (session->watching)
         route_catch_up(session->runtime, session->watching, session->seen, tell, session);
@@ -212,7 +231,7 @@ static void on_again(uv_timer_t *timer)
     autorelease(err) struct err err = ERR_INIT;
     int r = -EAGAIN;
 
-    if (session->handles > 1)
+    if (session->handles > 2)
         return; /* the old connection is still being closed */
     if (!session->options.join_only)
         r = become_engine(session, true, &err);
@@ -245,8 +264,9 @@ int session_open(uv_loop_t *loop, const struct session_options *options, struct 
     session->home = xstrdup(options->home);
     session->in = (struct str)STR_INIT;
     uv_timer_init(loop, &session->timer);
-    session->timer.data = session;
-    session->handles = 1;
+    uv_timer_init(loop, &session->web_timer);
+    session->timer.data = session->web_timer.data = session;
+    session->handles = 2;
     if (options->join_only)
         r = home_locked(options->home)
                 ? 0
@@ -270,12 +290,16 @@ static void timer_closed(uv_handle_t *handle)
 void session_close(struct session *session)
 {
     uv_timer_stop(&session->timer); /* closing the runtime turns the loop */
+    uv_timer_stop(&session->web_timer);
     drop_pipe(session);
     if (session->server)
         server_free(TAKE(session->server));
+    if (session->web)
+        web_close(TAKE(session->web));
     if (session->runtime)
         runtime_close(TAKE(session->runtime));
     uv_close((uv_handle_t *)&session->timer, timer_closed);
+    uv_close((uv_handle_t *)&session->web_timer, timer_closed);
     while (session->handles > 0)
         uv_run(session->loop, UV_RUN_NOWAIT);
     str_release(&session->in);
@@ -320,19 +344,24 @@ int session_submit(struct session *session, struct submission *submission, int64
                    struct err *err)
 {
     autofree(mem) char *token = xasprintf("%016llx", (unsigned long long)random_u64());
+    const char *owner = submission->owner ? submission->owner : "";
 
-    submission->token = NULL;
     if (!session->runtime) {
         autorelease(str) struct str request = STR_INIT;
         autofree(json) json_t *reply = NULL;
-        submission->token = token;
+        if (!submission->key)
+            submission->key = token;
         route_submit_text(submission, &request);
         int r = call_engine(session, request.s, &reply, err);
         if (r < 0)
             return r;
         /* The engine that died may have kept it before it could answer. */
-        *ret_experiment = r == 0 ? json_get_int(reply, "experiment", 0)
-                                 : route_submitted(runtime_reader(session->runtime), token);
+        *ret_experiment = json_get_int(reply, "experiment", 0);
+        if (r == 1)
+            r = store_submission(runtime_reader(session->runtime), owner, submission->key,
+                                 ret_experiment, err);
+        if (r < 0)
+            return r;
         if (*ret_experiment)
             return watch(session, *ret_experiment, 0, err);
     }

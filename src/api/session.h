@@ -7,7 +7,7 @@
 #ifndef HONE_SESSION_H
 #define HONE_SESSION_H
 
-#include "engine/runtime.h"
+#include "api/web.h"
 
 struct session;
 
@@ -19,6 +19,9 @@ struct session_options {
     void (*on_event)(const char *json, void *arg);
     void (*on_live)(const char *json, void *arg); /* document of cli/view.h, four times a second */
     void (*on_failure)(const struct err *err, void *arg); /* the session is of no more use */
+    /* As the engine, serve the pages while it lasts; NULL: do not. Tells the link once. */
+    const struct web_options *web;
+    void (*on_web)(const char *link, void *arg);
     void *arg;
 };
 /* join_only: -ENOENT if there is no engine. */

@@ -1,229 +1,102 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * web.c — what may be asked over HTTP, and where datagrams go.
+ * web.c — the engine over HTTP: all tables of routes, who may ask, and the desk that serves each.
  *
- *     http thread ──► its queue ──┐
- *     udp thread  ──► our queue ──┴──► on_wake(), loop thread: all that is there, one flush,
- * answers
+ *     http thread ──► on_head(): who, role ──► on_request(): DESK_HTTP, or a desk's queue
+ *                                          └─► the server's queue ──► on_wake(), loop thread
  */
-#include "api/web.h"
-#include "api/influx_query.h"
-#include "api/influx_write.h"
-#include "api/metrics_page.h"
-#include "base/clock.h"
-#include "base/fs.h"
-#include "base/json.h"
+#include "api/tables.h"
+#include "api/v1_trials_kept.h"
+#include "api/web_internal.h"
+#include "api/auth_head.h"
+#include "api/web_act.h"
 #include "base/log.h"
-#include "net/udp.h"
+#include "api/influx_write.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <unistd.h>
 
-#define WRITE_MAX   ((size_t)25 << 20)
-#define QUERY_MAX   ((size_t)1 << 20)
-#define BACKLOG_MAX ((size_t)64 << 20) /* bytes of datagrams that wait for the loop */
-#define TURN_MS     1000
-#define SYNC_MS     100
-#define DRAIN_MS    3000 /* a stop waits no longer for commits */
+#define CHARTS_THREADS 2
 
-struct web {
-    uv_loop_t *loop;
-    struct runtime *runtime;
-    struct observe *observe;
-    struct writes *writes;
-    struct query_context query;
-    struct http *http;
-    struct udp *udp;            /* NULL: none */
-    struct udp_counts udp_last; /* when it was stopped */
-    char *address_file;
-    uv_async_t wake;
-    uv_timer_t turn; /* of summaries; runs while there is something to write */
-    uv_timer_t sync; /* a while after something was stored */
-    int handles;
-    int64_t started_us;     /* wall */
-    uv_mutex_t mutex;       /* guards the two below */
-    struct str datagrams;   /* lines, each datagram ended by a newline */
-    uint64_t overrun_bytes; /* that found the backlog full */
-    bool closing, drained, late;
+static const struct web_route *const tables[] = {
+    pages_routes,    v1_auth_routes, v1_experiments_routes, v1_history_routes, v1_trials_routes,
+    ingest_routes,   mlflow_routes,  stream_routes,         v1_series_routes,  v1_logs_routes,
+    v1_files_routes, v1_code_routes, v1_queue_routes,       v1_act_routes,     v1_commands_routes,
 };
 
-/* ---- routes on the http thread ---- */
-
-static void on_ping(struct http_request *request, void *arg)
+const struct web_route *web_route_at(size_t i)
 {
-    autorelease(str) struct str body = STR_INIT;
-    const char *verbose = http_param(request, "verbose");
-    (void)arg;
-
-    if (!verbose || str_eq(verbose, "false") || str_eq(verbose, "0")) {
-        influx_reply(request, 204, NULL, NULL);
-        return;
-    }
-    str_add(&body, "{\"version\":\"" INFLUX_VERSION "\"}\n");
-    influx_reply(request, 200, "application/json", &body);
+    for (size_t t = 0; t < ARRAY_LEN(tables); t++)
+        for (const struct web_route *route = tables[t]; route->methods; route++)
+            if (i-- == 0)
+                return route;
+    return NULL;
 }
 
-static void on_health(struct http_request *request, void *arg)
-{
-    autorelease(str) struct str body = STR_INIT;
-    (void)arg;
+/* ---- who may ---- */
 
-    str_add(&body, "{\"name\":\"hone\",\"message\":\"ready for queries and writes\","
-                   "\"status\":\"pass\",\"version\":\"" INFLUX_VERSION "\"}\n");
-    influx_reply(request, 200, "application/json", &body);
+static int on_head(struct http_request *request, void *arg, unsigned *ret_status, struct err *err)
+{
+    struct web *web = arg;
+    struct store *store = web->readers[DESK_HTTP].store;
+
+    return auth_head(web->auth, store, request, runtime_now(), ret_status, err);
 }
 
-/* ---- routes on the loop's thread ---- */
+/* ---- desks ---- */
 
-static void count_datagrams(const struct web *web, struct udp_counts *ret)
+static void serve(struct web *web, struct http_request *request, enum web_desk desk)
 {
-    *ret = web->udp_last;
-    if (web->udp)
-        udp_counts(web->udp, ret);
-}
-
-static void count_ingest(const struct web *web, struct prometheus_ingest *ret)
-{
-    struct observe_counts stored;
-    struct write_counts came;
-    struct udp_counts udp;
-
-    observe_counts(web->observe, &stored);
-    writes_counts(web->writes, &came);
-    count_datagrams(web, &udp);
-    *ret = (struct prometheus_ingest){
-        .requests = came.requests,
-        .lines = stored.lines,
-        .values = stored.values,
-        .bytes = came.bytes,
-        .rejected = came.bad + came.refused,
-        .datagrams = udp.datagrams,
-        .dropped = udp.dropped,
-        .cut = udp.cut,
+    const struct web_route *route = http_tag(request);
+    const struct web_reader *reader = &web->readers[desk];
+    const struct caller *who = http_attached(request);
+    struct web_call call = {
+        .request = request,
+        .route = route,
+        .who = *who,
+        .web = web,
+        .home = runtime_home(web->runtime),
+        .store = desk == DESK_LOOP ? runtime_reader(web->runtime) : reader->store,
+        .series = desk == DESK_LOOP ? runtime_series(web->runtime) : reader->series,
+        .charts = reader->charts,
+        .tables = reader->tables,
+        .kept = reader->kept,
+        .runtime = desk == DESK_LOOP ? web->runtime : NULL,
     };
+    stream_cursor(web->stream, call.cursor);
+    if (reader->series)
+        series_db_refresh(reader->series, NULL);
+    route->serve(&call);
 }
 
-static void on_write(struct web *web, struct http_request *request)
+static void on_request(struct http_request *request, void *arg)
 {
-    writes_request(web->writes, request);
+    struct web *web = arg;
+    const struct web_route *route = http_tag(request);
+
+    if (route->desk == DESK_HTTP)
+        serve(web, request, DESK_HTTP);
+    else
+        desk_put(web->desks[route->desk], request);
 }
 
-static void on_query(struct web *web, struct http_request *request)
+static void serve_read(struct http_request *request, void *arg)
 {
-    influx_query(&web->query, request);
+    serve(arg, request, DESK_READ);
 }
 
-static void on_ingest(struct web *web, struct http_request *request)
+static void serve_draw(struct http_request *request, void *arg)
 {
-    autorelease(str) struct str body = STR_INIT;
-
-    web_ingest(web, &body);
-    str_add_char(&body, '\n');
-    http_reply(request, 200, "application/json", &body, NULL);
+    serve(arg, request, DESK_DRAW);
 }
 
-static void on_metrics(struct web *web, struct http_request *request)
-{
-    autorelease(str) struct str body = STR_INIT;
-    struct prometheus_ingest ingest;
-
-    count_ingest(web, &ingest);
-    metrics_page(runtime_reader(web->runtime), runtime_series(web->runtime), web->started_us,
-                 &ingest, &body);
-    http_reply(request, 200, PROMETHEUS_TYPE, &body, NULL);
-}
-
-static const struct http_route routes[] = {
-    {"GET HEAD", "/ping", on_ping, 0},
-    {"GET HEAD", "/status", on_ping, 0},
-    {"GET HEAD", "/health", on_health, 0},
-    {"POST", "/write", NULL, WRITE_MAX},
-    {"POST", "/api/v2/write", NULL, WRITE_MAX},
-    {"GET POST", "/query", NULL, QUERY_MAX},
-    {"GET", "/v1/ingest", NULL, 0},
-    {"GET HEAD", "/metrics", NULL, 0},
-    {NULL, NULL, NULL, 0},
-};
-static const struct {
-    const char *path;
-    void (*serve)(struct web *web, struct http_request *request);
-} served[] = {
-    {"/write", on_write},      {"/api/v2/write", on_write}, {"/query", on_query},
-    {"/v1/ingest", on_ingest}, {"/metrics", on_metrics},
-};
-static const char *const headers[] = {"X-Influxdb-Version", INFLUX_VERSION, "X-Influxdb-Build",
-                                      "OSS", NULL};
-
-static void serve(struct web *web, struct http_request *request)
-{
-    for (size_t i = 0; i < ARRAY_LEN(served); i++)
-        if (str_eq(served[i].path, http_path(request))) {
-            served[i].serve(web, request);
-            return;
-        }
-    assert(!"a route without handler is served here");
-}
-
-/* ---- threads meet ---- */
+/* ---- the loop's ---- */
 
 static void on_waiting(void *arg)
 {
     struct web *web = arg;
     uv_async_send(&web->wake);
-}
-
-/* On the udp thread. A datagram need not end with a newline. */
-static void on_batch(const struct udp_datagram *datagrams, size_t n, void *arg)
-{
-    struct web *web = arg;
-
-    uv_mutex_lock(&web->mutex);
-    for (size_t i = 0; i < n; i++) {
-        if (web->datagrams.len + datagrams[i].n >= BACKLOG_MAX) {
-            web->overrun_bytes += datagrams[i].n;
-            continue;
-        }
-        str_add_n(&web->datagrams, datagrams[i].bytes, datagrams[i].n);
-        if (datagrams[i].n && datagrams[i].bytes[datagrams[i].n - 1] != '\n')
-            str_add_char(&web->datagrams, '\n');
-    }
-    uv_mutex_unlock(&web->mutex);
-    uv_async_send(&web->wake);
-}
-
-static void on_turn(uv_timer_t *timer)
-{
-    struct web *web = timer->data;
-
-    if (!observe_turn(web->observe, runtime_now()))
-        uv_timer_stop(timer);
-}
-
-/* What waits for a commit is stored after it. */
-static void on_sync(uv_timer_t *timer)
-{
-    struct web *web = timer->data;
-    autorelease(err) struct err err = ERR_INIT;
-
-    int r = series_db_sync_begin(runtime_series(web->runtime), &err);
-    if (r < 0)
-        log_error("%s", err_text(&err));
-    writes_settle(web->writes, clock_mono_us());
-    if (r != 0 || writes_waiting(web->writes))
-        uv_timer_start(timer, on_sync, SYNC_MS, 0);
-}
-
-static void take_datagrams(struct web *web)
-{
-    autorelease(str) struct str lines = STR_INIT;
-
-    uv_mutex_lock(&web->mutex);
-    lines = web->datagrams;
-    web->datagrams = (struct str)STR_INIT;
-    uv_mutex_unlock(&web->mutex);
-    if (lines.len)
-        writes_datagrams(web->writes, &lines);
 }
 
 static void on_wake(uv_async_t *async)
@@ -234,71 +107,82 @@ static void on_wake(uv_async_t *async)
     if (web->closing)
         return; /* they are told that the server stops */
     while (web->http && (request = http_next(web->http)))
-        serve(web, request);
-    take_datagrams(web);
-    writes_settle(web->writes, clock_mono_us());
-    if (!uv_is_active((uv_handle_t *)&web->sync))
-        uv_timer_start(&web->sync, on_sync, SYNC_MS, 0);
-    if (!uv_is_active((uv_handle_t *)&web->turn))
-        uv_timer_start(&web->turn, on_turn, TURN_MS, TURN_MS);
-}
-
-/* ---- counts ---- */
-
-void web_ingest(const struct web *web, struct str *to)
-{
-    struct json_out out = JSON_OUT(to);
-    struct observe_counts stored;
-    struct write_counts came;
-    struct udp_counts udp;
-
-    observe_counts(web->observe, &stored);
-    writes_counts(web->writes, &came);
-    count_datagrams(web, &udp);
-    json_begin_object(&out);
-    json_put_int(&out, "requests", (int64_t)came.requests);
-    json_put_int(&out, "bytes", (int64_t)came.bytes);
-    json_put_int(&out, "lines", (int64_t)stored.lines);
-    json_put_int(&out, "values", (int64_t)stored.values);
-    json_put_int(&out, "texts_left_out", (int64_t)stored.texts);
-    json_put_int(&out, "values_without_name", (int64_t)stored.nameless);
-    json_put_int(&out, "bad_lines", (int64_t)came.bad);
-    json_put_int(&out, "refused_lines", (int64_t)came.refused);
-    json_put_int(&out, "failed_bodies", (int64_t)came.failed);
-    json_key(&out, "udp");
-    json_begin_object(&out);
-    json_put_int(&out, "datagrams", (int64_t)udp.datagrams);
-    json_put_int(&out, "dropped", (int64_t)udp.dropped);
-    json_put_int(&out, "cut", (int64_t)udp.cut);
-    json_put_int(&out, "overrun_bytes", (int64_t)(web->overrun_bytes + came.overrun_bytes));
-    json_put_int(&out, "buffer_bytes", (int64_t)udp.buffer);
-    json_end_object(&out);
-    json_end_object(&out);
-}
-
-uint64_t web_lost(const struct web *web)
-{
-    struct write_counts came;
-    struct udp_counts udp;
-
-    writes_counts(web->writes, &came);
-    count_datagrams(web, &udp);
-    return udp.dropped + udp.cut + came.bad + came.refused + came.failed + web->overrun_bytes +
-           came.overrun_bytes;
+        serve(web, request, DESK_LOOP);
+    ingest_turn(web->ingest);
 }
 
 /* ---- open, close ---- */
+
+static bool is_influx(const char *path)
+{
+    return str_eq(path, "/write") || str_eq(path, "/query");
+}
+
+static void list_routes(struct web *web)
+{
+    const struct web_route *route;
+
+    for (size_t i = 0; (route = web_route_at(i)); i++) {
+        assert(i + 1 < WEB_ROUTES_MAX);
+        web->routes[i] = (struct http_route){
+            .methods = route->methods,
+            .path = route->path,
+            .handler = route->desk == DESK_LOOP ? NULL : on_request,
+            .body_max = route->body_max,
+            .spool = route->flags & WEB_SPOOL,
+            .soon = route->flags & WEB_SOON,
+            .tag = route,
+            .challenge = is_influx(route->path) ? "Basic realm=\"InfluxDB\"" : NULL,
+        };
+    }
+}
+
+static int open_reader(const struct web *web, enum web_desk desk, struct web_reader *ret,
+                       struct err *err)
+{
+    const char *home = runtime_home(web->runtime);
+    int r = store_open_read(home, &ret->store, err);
+
+    if (r == 0 && desk != DESK_HTTP)
+        r = series_db_open(home, SERIES_READ, &ret->series, err);
+    if (r == 0 && desk == DESK_DRAW)
+        r = charts_open(home, CHARTS_THREADS, CHARTS_BYTES, &ret->charts, err);
+    if (r == 0 && desk == DESK_HTTP)
+        ret->kept = kept_trials_new(runtime_changes(web->runtime), KEPT_BYTES);
+    if (r == 0 && desk == DESK_READ)
+        ret->tables = tables_new(runtime_changes(web->runtime), TABLES_BYTES);
+    return r;
+}
+
+static int open_desks(struct web *web, struct err *err)
+{
+    int r = open_reader(web, DESK_HTTP, &web->readers[DESK_HTTP], err);
+
+    if (r == 0)
+        r = open_reader(web, DESK_READ, &web->readers[DESK_READ], err);
+    if (r == 0)
+        r = open_reader(web, DESK_DRAW, &web->readers[DESK_DRAW], err);
+    if (r < 0)
+        return r;
+    web->desks[DESK_READ] = desk_new(serve_read, web);
+    web->desks[DESK_DRAW] = desk_new(serve_draw, web);
+    if (!web->desks[DESK_READ] || !web->desks[DESK_DRAW])
+        return err_set(err, EAGAIN, "a thread could not be started");
+    return 0;
+}
 
 static int start_http(struct web *web, const struct web_options *options, struct err *err)
 {
     struct http_options http = {
         .address = options->address,
         .port = options->port,
-        .routes = routes,
-        .headers = headers,
+        .routes = web->routes,
+        .spool_dir = runtime_home(web->runtime),
+        .on_head = on_head,
         .on_waiting = on_waiting,
         .arg = web,
     };
+    web_auth_http(web, options, &http);
     int r = http_start(&http, &web->http, err);
     if (r == -EADDRINUSE && options->port) {
         http.port = 0;
@@ -306,59 +190,35 @@ static int start_http(struct web *web, const struct web_options *options, struct
     }
     if (r < 0)
         return r;
-    autofree(mem) char *line = xasprintf("%s\n", http_address(web->http));
-    web->address_file = xasprintf("%s/address", runtime_home(web->runtime));
-    return fs_write_atomic(web->address_file, line, strlen(line), 0600, err);
-}
-
-static int start_udp(struct web *web, const struct web_options *options, struct err *err)
-{
-    struct udp_options udp = {
-        .address = options->address,
-        .port = options->udp_port,
-        .on_batch = on_batch,
-        .arg = web,
-    };
-    return options->udp_port < 0 ? 0 : udp_start(&udp, &web->udp, err);
-}
-
-static void on_removed(int64_t experiment, int64_t trial, void *arg)
-{
-    struct web *web = arg;
-    observe_removed(web->observe, experiment, trial);
+    return web_auth_address(web, options, err);
 }
 
 int web_open(uv_loop_t *loop, struct runtime *runtime, const struct web_options *options,
              struct web **ret, struct err *err)
 {
     struct web *web = xcalloc(1, sizeof(*web));
-    struct engine *engine = runtime_engine(runtime);
-    struct series_db *db = runtime_series(runtime);
 
     web->loop = loop;
     web->started_us = runtime_now().wall_us;
     web->runtime = runtime;
-    web->datagrams = (struct str)STR_INIT;
-    uv_mutex_init(&web->mutex);
     uv_async_init(loop, &web->wake, on_wake);
-    uv_timer_init(loop, &web->turn);
-    uv_timer_init(loop, &web->sync);
-    web->wake.data = web->turn.data = web->sync.data = web;
-    web->handles = 3;
-    int r = observe_new(engine, runtime_reader(runtime), db, &web->observe, err);
-    if (r == 0) {
-        runtime_on_removed(runtime, on_removed, web);
-        web->writes = writes_new(engine, web->observe);
-        web->query = (struct query_context){engine, runtime_reader(runtime), db, web->observe};
-        r = start_http(web, options, err);
-    }
+    web->wake.data = web;
+    web->handles = 1;
+    web->acts = acts_new();
+    web->stream = stream_new(loop, runtime);
+    web->commands = options->commands;
+    list_routes(web);
+    int r = ingest_new(loop, runtime, web_auth_udp(options), options->udp_port, &web->ingest, err);
     if (r == 0)
-        r = start_udp(web, options, err);
+        r = open_desks(web, err);
+    if (r == 0)
+        r = web_auth_open(web, options, err);
+    if (r == 0)
+        r = start_http(web, options, err);
     if (r < 0) {
         web_close(web);
         return r;
     }
-    uv_timer_start(&web->turn, on_turn, 0, TURN_MS); /* what an earlier server did not sum up */
     *ret = web;
     return 0;
 }
@@ -369,56 +229,51 @@ static void on_closed(uv_handle_t *handle)
     web->handles--;
 }
 
-static void on_drained(void *arg)
-{
-    struct web *web = arg;
-    web->drained = true;
-}
-
-static void on_late(uv_timer_t *timer)
-{
-    struct web *web = timer->data;
-    web->late = true;
-}
-
 void web_drain(struct web *web)
 {
     if (web->closing)
         return;
     web->closing = true;
-    if (web->udp)
-        udp_stop(TAKE(web->udp), &web->udp_last);
-    take_datagrams(web);
-    writes_settle(web->writes, clock_mono_us());
-    observe_turn(web->observe, runtime_now());
-    engine_when_committed(runtime_engine(web->runtime), on_drained, web);
-    uv_timer_start(&web->turn, on_late, DRAIN_MS, 0);
-    uv_timer_start(&web->sync, on_sync, SYNC_MS, 0);
-    while (!web->late && (!web->drained || writes_waiting(web->writes)))
-        uv_run(web->loop, UV_RUN_ONCE);
+    mlflow_drain(web);
+    ingest_drain(web->ingest);
+}
+
+static void close_readers(struct web *web)
+{
+    for (size_t i = 0; i < DESKS; i++) {
+        struct web_reader *reader = &web->readers[i];
+        if (web->desks[i])
+            desk_free(web->desks[i]);
+        if (reader->charts)
+            charts_free(reader->charts);
+        tables_free(reader->tables);
+        kept_trials_free(reader->kept);
+        if (reader->series)
+            series_db_free(reader->series);
+        if (reader->store)
+            store_free(reader->store);
+    }
 }
 
 void web_close(struct web *web)
 {
-    if (web->http && web->writes)
+    if (web->http)
         web_drain(web);
     web->closing = true;
+    stream_end(web->stream);
     if (web->http)
         http_stop(web->http);
+    close_readers(web);
+    acts_free(web->acts, web->loop);
+    stream_free(web->stream);
     if (web->address_file)
         unlink(web->address_file);
     uv_close((uv_handle_t *)&web->wake, on_closed);
-    uv_close((uv_handle_t *)&web->turn, on_closed);
-    uv_close((uv_handle_t *)&web->sync, on_closed);
     while (web->handles > 0)
         uv_run(web->loop, UV_RUN_NOWAIT);
-    if (web->writes)
-        writes_free(web->writes);
-    runtime_on_removed(web->runtime, NULL, NULL);
-    if (web->observe)
-        observe_free(web->observe);
-    uv_mutex_destroy(&web->mutex);
-    str_release(&web->datagrams);
+    if (web->ingest)
+        ingest_free(web->ingest); /* the last: a late commit still finds what waited for it */
+    web_auth_close(web);
     free(web->address_file);
     free(web);
 }
@@ -430,5 +285,15 @@ const char *web_address(const struct web *web)
 
 int web_udp_port(const struct web *web)
 {
-    return web->udp ? udp_port(web->udp) : -1;
+    return ingest_udp_port(web->ingest);
+}
+
+void web_ingest(const struct web *web, struct str *to)
+{
+    ingest_json(web->ingest, to);
+}
+
+uint64_t web_lost(const struct web *web)
+{
+    return ingest_lost(web->ingest);
 }

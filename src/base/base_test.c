@@ -18,6 +18,7 @@
 #include <math.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 TEST(a_text_grows_and_is_always_terminated)
@@ -441,6 +442,52 @@ TEST(times_read_back_as_they_were)
         assert_int_equal(time_parse(text.s, &back), 0);
         assert_int_equal(back, us);
     }
+}
+
+/* As the C library tells it. */
+static void check_time(int64_t wall_us)
+{
+    autorelease(str) struct str text = STR_INIT;
+    char plain[80];
+    int64_t us = wall_us % 1000000;
+    time_t s = (time_t)(wall_us / 1000000) - (us < 0);
+    struct tm tm;
+
+    gmtime_r(&s, &tm);
+    snprintf(plain, sizeof(plain), "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", tm.tm_year + 1900,
+             tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
+             (int)(us < 0 ? us + 1000000 : us));
+    str_add_time(&text, wall_us);
+    assert_string_equal(text.s, plain);
+}
+
+TEST(times_are_those_of_the_calendar)
+{
+    static const int64_t year_us = INT64_C(31556952000000);
+    static const int64_t edges[] = {
+        0,
+        1,
+        999999,
+        1000000,
+        86399999999,
+        86400000000,
+        INT64_C(951782399999999),    /* before 2000-02-29 */
+        INT64_C(951868800000000),    /* behind it */
+        INT64_C(4107542400000000),   /* 2100-03-01: no 29th */
+        INT64_C(253402300799999999), /* the last of 9999 */
+        INT64_C(253402300800000000),
+        INT64_MAX,
+        -1,
+        -1000000,
+        INT64_MIN,
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(edges); i++)
+        check_time(edges[i]);
+    for (int64_t day = 0; day < 366 * 401; day++)
+        check_time(day * INT64_C(86400000000) + day);
+    for (uint64_t i = 0; i < 20000; i++)
+        check_time((int64_t)(hash_u64(i) % (uint64_t)(9000 * year_us)));
 }
 
 TEST(times_of_other_zones_are_understood)

@@ -21,6 +21,7 @@
 #define FRACTION     52
 #define BIAS         1023
 #define INFINITE     0x7ff
+#define LARGEST      308 /* no double has a larger power of ten */
 
 struct number {
     uint64_t w;
@@ -191,7 +192,7 @@ static double scale(uint64_t w, int64_t q)
 {
     if (w == 0 || q < DECIMAL_POWER_MIN)
         return 0;
-    if (q > DECIMAL_POWER_MAX)
+    if (q > LARGEST)
         return INFINITY;
     int zeros = __builtin_clzll(w);
     struct decimal_power product = multiply(w << zeros, q);

@@ -4,6 +4,7 @@
  */
 #include "base/json.h"
 #include "base/clock.h"
+#include "base/decimal.h"
 
 #include <errno.h>
 #include <math.h>
@@ -93,11 +94,26 @@ static void add_escaped(struct str *to, unsigned char c)
     }
 }
 
+/* How many characters from here on stand for themselves: most texts are nothing else. */
+static size_t count_plain(const unsigned char *p, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && p[i] >= 0x20 && p[i] < 0x7f && p[i] != '"' && p[i] != '\\')
+        i++;
+    return i;
+}
+
 static void add_quoted(struct str *to, const char *text, size_t n)
 {
     const unsigned char *p = (const unsigned char *)text;
     str_add_char(to, '"');
     for (size_t i = 0; i < n;) {
+        size_t plain = count_plain(p + i, n - i);
+        str_add_n(to, text + i, plain);
+        i += plain;
+        if (i == n)
+            break;
         size_t len = utf8_valid(p + i, n - i);
         if (len == 0)
             str_add(to, "\xef\xbf\xbd");
@@ -140,18 +156,24 @@ void json_raw(struct json_out *out, const char *json)
 
 void json_double(struct json_out *out, double x)
 {
-    char buf[DOUBLE_TEXT_SIZE];
-    const char *text = double_text(buf, x);
-    if (isfinite(x))
-        json_raw(out, text);
-    else
-        json_text(out, text);
+    char text[DOUBLE_TEXT_SIZE];
+
+    if (!isfinite(x)) {
+        json_text(out, double_text(text, x));
+        return;
+    }
+    size_t n = decimal_text(text, x);
+    before_value(out);
+    str_add_n(out->to, text, n);
 }
 
 void json_int(struct json_out *out, int64_t x)
 {
+    char text[DOUBLE_TEXT_SIZE];
+    size_t n = decimal_integer(text, x);
+
     before_value(out);
-    str_addf(out->to, "%lld", (long long)x);
+    str_add_n(out->to, text, n);
 }
 
 void json_bool(struct json_out *out, bool x)

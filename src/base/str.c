@@ -3,8 +3,11 @@
  * str.c — a growing text, and numbers in their shortest exact form.
  */
 #include "base/str.h"
+#include "base/decimal.h"
 
 #include <math.h>
+
+#define USUAL_BYTES 24 /* of one that is formatted: mostly it fits at once */
 
 void str_release(struct str *str)
 {
@@ -19,7 +22,8 @@ void str_reserve(struct str *str, size_t more)
     if (need <= str->cap)
         return;
     size_t cap = MAX(need, str->cap + str->cap / 2 + 32);
-    str->s = str->cap ? xrealloc(str->s, cap) : xcalloc(1, cap);
+    str->s = xrealloc(str->cap ? str->s : NULL, cap);
+    str->s[str->len] = '\0';
     str->cap = cap;
 }
 
@@ -39,20 +43,24 @@ void str_add(struct str *str, const char *text)
 
 void str_add_char(struct str *str, char c)
 {
-    str_add_n(str, &c, 1);
+    str_reserve(str, 1);
+    str->s[str->len++] = c;
+    str->s[str->len] = '\0';
 }
 
 void str_addv(struct str *str, const char *fmt, va_list ap)
 {
     va_list again;
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, again);
+    str_reserve(str, USUAL_BYTES);
+    size_t room = str->cap - str->len;
+    int n = vsnprintf(str->s + str->len, room, fmt, ap);
+    if (n > 0 && (size_t)n >= room) {
+        str_reserve(str, (size_t)n);
+        vsnprintf(str->s + str->len, (size_t)n + 1, fmt, again);
+    }
     va_end(again);
-    if (n <= 0)
-        return;
-    str_reserve(str, (size_t)n);
-    vsnprintf(str->s + str->len, (size_t)n + 1, fmt, ap);
-    str->len += (size_t)n;
+    str->len += n > 0 ? (size_t)n : 0;
 }
 
 void str_addf(struct str *str, const char *fmt, ...)
@@ -80,17 +88,11 @@ char *str_take(struct str *str)
 
 const char *double_text(char buf[DOUBLE_TEXT_SIZE], double x)
 {
-    static const int digits[] = {6, 15, 16, 17}; /* most numbers are short, or need nearly all */
-
     if (isnan(x))
         return "nan";
     if (isinf(x))
         return x > 0 ? "inf" : "-inf";
-    for (size_t i = 0; i < ARRAY_LEN(digits); i++) {
-        snprintf(buf, DOUBLE_TEXT_SIZE, "%.*g", digits[i], x);
-        if (strtod(buf, NULL) == x)
-            break;
-    }
+    decimal_text(buf, x);
     return buf;
 }
 

@@ -5,6 +5,8 @@
  */
 #include "base/suggest.h"
 
+#include <strings.h>
+
 #define LENGTH_MAX 63
 
 static size_t row_value(const size_t *above, const size_t *here, size_t j, bool same)
@@ -43,8 +45,9 @@ const char *suggest(const char *typed, const char *const *names, size_t n)
     const char *found = NULL;
 
     for (size_t i = 0; i < n; i++) {
-        size_t distance = edit_distance(typed, names[i], limit);
-        if (distance < best && distance < strlen(names[i])) {
+        bool same = strcasecmp(typed, names[i]) == 0; /* but for the case */
+        size_t distance = same ? !str_eq(typed, names[i]) : edit_distance(typed, names[i], limit);
+        if (distance < best && (same || distance < strlen(names[i]))) {
             best = distance;
             found = names[i];
         }

@@ -27,6 +27,16 @@ TEST(near_misses_are_found)
     assert_string_equal(SUGGEST("evn"), "env");
 }
 
+TEST(another_case_is_one_edit)
+{
+    static const char *const metrics[] = {"LOSS", "los", "X"};
+
+    assert_string_equal(SUGGEST("PARAMS"), "params");
+    assert_string_equal(suggest("loss", metrics, 1), "LOSS");
+    assert_string_equal(suggest("loss", metrics, 3), "LOSS");
+    assert_string_equal(suggest("x", metrics, 3), "X");
+}
+
 TEST(far_ones_are_not)
 {
     assert_null(SUGGEST("banana"));

@@ -10,7 +10,7 @@
 #include "cli/cmd.h"
 #include "cli/output.h"
 #include "cli/ranking.h"
-#include "cli/where.h"
+#include "api/where.h"
 
 #include <errno.h>
 #include <math.h>
@@ -193,7 +193,7 @@ static int add_json(const struct trial_row *row, void *arg)
     vec_foreach (one, &best->ranking.results.rows)
         if (one->number == row->trial.number)
             outcome = one;
-    output_trial(&best->out, experiment->name, row, true);
+    rows_put_trial(&best->out, experiment->name, row, true);
     if (outcome) {
         bool model = ranking_has_model(best->target, outcome);
         json_put_int(&best->out, "runs", (int64_t)ranking_runs(&best->ranking, outcome));

@@ -53,14 +53,29 @@ static void note_program(const struct spec *spec, struct str *notes)
         str_addf(notes, "note: %s\n", err_text(&err));
 }
 
-/* System parameters as they would be here; another machine may have more. */
+/* A slip, or what a shell or the program understands. */
+static void note_names(const struct spec *spec, struct str *notes)
+{
+    autorelease(str) struct str names = STR_INIT;
+
+    spec_unknown_names(spec, &names);
+    if (names.len)
+        str_addf(notes,
+                 "note: the command holds %s, and no parameter is called so: it is passed as it "
+                 "stands\n",
+                 names.s);
+}
+
+/* System parameters as they would be here; another machine may have more, cpus and memory, too. */
 static void fit_machine(struct spec *spec, struct str *notes)
 {
     autorelease(err) struct err err = ERR_INIT;
     autorelease(machine) struct machine machine;
 
     machine_probe(&machine);
-    if (spec_system_resolve(spec, machine.cpus, &err) < 0)
+    struct demand demand = {spec->cpus, spec->memory_bytes, (int)spec->gpus};
+    if (spec_system_resolve(spec, machine.cpus, &err) < 0 ||
+        machine_can(&machine, &demand, &err) < 0)
         str_addf(notes, "note: %s\n", err_text(&err));
 }
 
@@ -78,6 +93,7 @@ static int print_plan(struct cmd_call *call, const struct spec_overrides *overri
         return cmd_fail(call, CMD_USAGE, &err);
     fit_machine(&spec, &notes);
     note_program(&spec, &notes);
+    note_names(&spec, &notes);
     if (call->json) {
         print_json(&spec, &notes);
         return CMD_OK;
@@ -91,11 +107,12 @@ static int print_plan(struct cmd_call *call, const struct spec_overrides *overri
 static int run(struct cmd_call *call)
 {
     struct spec_overrides overrides;
+    int code = overrides_file(call);
 
-    if (call->n_args == 0 && call->n_rest == 0)
-        return cmd_usage(call, "name a spec file, or give the program after --");
+    if (code)
+        return code;
     overrides_read(call, &overrides);
-    int code = print_plan(call, &overrides);
+    code = print_plan(call, &overrides);
     spec_overrides_release(&overrides);
     return code;
 }
@@ -107,7 +124,8 @@ const struct cmd cmd_check = {
     .details = "Takes the same file and options as 'hone run'. An error names the file, line and "
                "column, what is wrong and what would be right; the exit code is then 2.\n\n"
                "FILE is a spec in YAML or JSON, '-' for standard input, mlframework's "
-               "parameters.yml or PipeTune's pipetune.conf.",
+               "parameters.yml or PipeTune's pipetune.conf. If neither it nor a program is given, "
+               "it is hone.yaml of this folder.",
     .max_args = 1,
     .options = options,
     .run = run,

@@ -2,7 +2,8 @@
 /*
  * cmd.c — from the words of a command line to a call, by the tables of the commands.
  *
- * --home, --json and --help may stand before or after the command; its own options only after.
+ * --home, --server, --json and --help may stand before or after the command; its own options only
+ * after.
  * --version instead of a command is another spelling of `version`.
  * A word with a dash that no table knows is an error with a guess, never an argument, so that a
  * typing mistake cannot start anything. Nothing here touches the home: `hone version` is instant.
@@ -11,6 +12,8 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/suggest.h"
+#include "cli/remote.h"
+#include "cli/served.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,6 +22,9 @@
 
 const struct cmd_option cmd_common_options[] = {
     {"home", 0, "DIR", "the folder that holds it all (else HONE_HOME, .hone here, XDG)"},
+    {"server", 0, "URL", "do it at the server there instead of in a home (else HONE_SERVER)"},
+    {"token-file", 0, "FILE", "the token for it (else HONE_TOKEN, ~/.config/hone/token)"},
+    {"ca", 0, "FILE", "certificates to trust there (else HONE_CA, CURL_CA_BUNDLE, SSL_CERT_FILE)"},
     {"json", 0, NULL, "answer in JSON, for scripts"},
     {"help", 'h', NULL, "what this command does, and its options"},
     {NULL, 0, NULL, NULL},
@@ -287,6 +293,12 @@ int cmd_usage(const struct cmd_call *call, const char *fmt, ...)
     return CMD_USAGE;
 }
 
+char *cmd_user(void)
+{
+    const struct passwd *user = getpwuid(getuid());
+    return user ? xstrdup(user->pw_name) : xasprintf("uid %u", (unsigned)getuid());
+}
+
 char *cmd_home(const char *given)
 {
     const char *env = getenv("HONE_HOME"), *xdg = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
@@ -316,6 +328,9 @@ static void set_log_level(void)
 static bool wants_colour(void)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    if (served())
+        return getenv("HONE_COLOUR") != NULL;
     return isatty(STDOUT_FILENO) && !(no && *no) && !(term && str_eq(term, "dumb"));
 }
 
@@ -326,7 +341,7 @@ static int run_call(const struct cmd *const *list, struct cmd_call *call)
     char *name = call->cmd ? (char *)call->cmd->name : NULL;
 
     if (call->cmd && !cmd_flag(call, "help"))
-        return call->cmd->run(call);
+        return call->server ? remote_command(call) : call->cmd->run(call);
     struct cmd_call ask = *call;
     ask.cmd = help;
     ask.n_args = name ? 1 : 0;
@@ -351,6 +366,16 @@ static int flush_out(int code)
     return code ? code : CMD_FAILED;
 }
 
+/* A home that was typed goes before a server that was only set. */
+static const char *find_server(const struct cmd_call *call)
+{
+    const char *typed = cmd_value(call, "server"), *variable = getenv("HONE_SERVER");
+
+    if (typed || cmd_value(call, "home") || served())
+        return typed;
+    return variable && *variable ? variable : NULL;
+}
+
 int cmd_main(const struct cmd *const *list, int argc, char **argv)
 {
     struct cmd_call call;
@@ -360,8 +385,15 @@ int cmd_main(const struct cmd *const *list, int argc, char **argv)
     set_log_level();
     if (cmd_parse(list, argc, argv, &call, &err) < 0) {
         code = cmd_usage(&call, "%s", err_text(&err));
+    } else if (served() && served_check(&call, &err) < 0) {
+        code = cmd_fail(&call, CMD_USAGE, &err);
+    } else if (cmd_value(&call, "home") && !*cmd_value(&call, "home")) {
+        code = cmd_usage(&call, "--home is empty: name a folder, or leave it out");
+    } else if (cmd_value(&call, "home") && cmd_value(&call, "server")) {
+        code = cmd_usage(&call, "--home and --server: which of the two?");
     } else {
         call.home = cmd_home(cmd_value(&call, "home"));
+        call.server = find_server(&call);
         call.colour = wants_colour();
         code = flush_out(run_call(list, &call));
     }

@@ -33,15 +33,17 @@ struct cmd {
     const char *details;              /* paragraphs for `hone help NAME`; may be NULL */
     int min_args, max_args;           /* -1: any number */
     const struct cmd_option *options; /* ends with a NULL name; may be NULL. --home, --json,
-                                         --help are everybody's */
+                                         --server, --help are everybody's. An option whose arg is
+                                         FILE, DIR or URL names something of who types */
     int (*run)(struct cmd_call *call);
 };
 
 struct cmd_call {
     const struct cmd *cmd;
-    char *home;  /* absolute; resolved from --home, HONE_HOME, .hone, XDG */
-    bool json;   /* --json */
-    bool colour; /* standard output is a terminal and NO_COLOR is not set */
+    char *home;         /* absolute; resolved from --home, HONE_HOME, .hone, XDG */
+    const char *server; /* --server or HONE_SERVER: instead of the home; NULL: none */
+    bool json;          /* --json */
+    bool colour;        /* standard output is a terminal and NO_COLOR is not set */
     int n_args;
     char **args; /* positional */
     int n_rest;  /* words after "--" */
@@ -62,8 +64,10 @@ void cmd_call_release(struct cmd_call *call);
 int cmd_main(const struct cmd *const *list, int argc, char **argv);
 /* NULL if there is none of that name. */
 const struct cmd *cmd_find(const struct cmd *const *list, const char *name);
-/* Options that every command has: --home, --json, --help; ends with a NULL name. */
+/* Options that every command has: --home, --json, --server, --help; ends with a NULL name. */
 extern const struct cmd_option cmd_common_options[];
+/* The user who types: free it. */
+char *cmd_user(void);
 /* The folder that holds it all: `given` (--home), HONE_HOME, .hone here, XDG. Absolute; free it. */
 char *cmd_home(const char *given);
 

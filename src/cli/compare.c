@@ -73,12 +73,12 @@ static void put_target(const struct compare *compare, const struct target *targe
     const struct experiment_row *row = &target->experiment;
 
     if (target->has_trial) {
-        output_trial(out, row->experiment.name, &target->trial, false);
+        rows_put_trial(out, row->experiment.name, &target->trial, false);
         return;
     }
     autofree(mem) char *params = trial_params(compare->store, row->experiment.id, row->best_trial);
-    output_experiment(out, row, home_has_engine(compare->call->home), params,
-                      count_attempts(compare->store, row->experiment.id), false);
+    rows_put_experiment(out, row, home_has_engine(compare->call->home), params,
+                        count_attempts(compare->store, row->experiment.id), false);
 }
 
 static void print_json(const struct compare *compare)

@@ -74,3 +74,13 @@ void detach_ready(struct detach *detach, int64_t experiment)
     if (null > 2)
         close(null);
 }
+
+int detach_say(const struct cmd_call *call, int64_t experiment)
+{
+    if (call->json)
+        printf("{\"experiment\":%lld}\n", (long long)experiment);
+    else
+        printf("experiment %lld runs at %s: 'hone attach %lld' shows it\n", (long long)experiment,
+               call->server, (long long)experiment);
+    return CMD_OK;
+}

@@ -17,4 +17,7 @@ bool detach_fork(struct cmd_call *call, struct detach *ret, int *ret_code);
 /* Tell the terminal's side that the experiment runs. Said twice, it counts once. */
 void detach_ready(struct detach *detach, int64_t experiment);
 
+/* It runs at a server, where it needs nobody. */
+int detach_say(const struct cmd_call *call, int64_t experiment);
+
 #endif

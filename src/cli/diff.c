@@ -118,14 +118,31 @@ static int read_machine(const struct diff *diff, int i, struct facts *facts, str
     return query.number ? store_trials(diff->store, &query, on_machine, &machine, err) : 0;
 }
 
+/* Beside a trial, "last" is the newest trial. */
+static int find_both(struct diff *diff, struct err *err)
+{
+    char **args = diff->call->args;
+    struct target *targets = diff->targets;
+    int r = 0;
+
+    for (int i = 0; i < 2 && r >= 0; i++)
+        r = target_find(diff->store, args[i], FIND_ANY, &targets[i], err);
+    for (int i = 0; i < 2 && r >= 0; i++)
+        if (!targets[i].has_trial && targets[1 - i].has_trial && str_eq(args[i], "last")) {
+            target_release(&targets[i]);
+            r = target_find(diff->store, args[i], FIND_TRIAL, &targets[i], err);
+        }
+    if (r >= 0 && targets[0].has_trial != targets[1].has_trial)
+        r = err_set(err, EINVAL, "one of them is an experiment, the other a trial");
+    return r;
+}
+
 static int read_side(struct diff *diff, int i, struct err *err)
 {
     struct target *target = &diff->targets[i];
     struct experiment *experiment = &target->experiment.experiment;
+    int r = 0;
 
-    int r = target_find(diff->store, diff->call->args[i], FIND_ANY, target, err);
-    if (r < 0)
-        return r;
     experiment->state = shown_state(experiment, home_has_engine(diff->call->home));
     if (experiment->code)
         diff->code[i] = xstrdup(experiment->code);
@@ -153,10 +170,10 @@ static int compare_code(struct diff *diff, struct err *err)
 static int read_both(struct diff *diff, struct err *err)
 {
     int r = store_open_read(diff->call->home, &diff->store, err);
+    if (r >= 0)
+        r = find_both(diff, err);
     for (int i = 0; i < 2 && r >= 0; i++)
         r = read_side(diff, i, err);
-    if (r >= 0 && diff->targets[0].has_trial != diff->targets[1].has_trial)
-        r = err_set(err, EINVAL, "one of them is an experiment, the other a trial");
     if (r >= 0)
         r = compare_code(diff, err);
     if (r >= 0)
@@ -296,7 +313,8 @@ const struct cmd cmd_diff = {
     .args = "A B",
     .help = "why two trials or experiments differ",
     .details = "Parameters, results, machine, spec, environment and code of two trials, or of two "
-               "experiments, side by side; equal rows are hidden unless --all. Values are exact.",
+               "experiments, side by side; equal rows are hidden unless --all. Values are exact. "
+               "Beside a trial, 'last' is the newest trial.",
     .min_args = 2,
     .max_args = 2,
     .options = options,

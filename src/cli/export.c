@@ -10,7 +10,7 @@
 #include "cli/cmd.h"
 #include "cli/export.h"
 #include "cli/output.h"
-#include "cli/where.h"
+#include "api/where.h"
 #include "series/series.h"
 
 #include <errno.h>
@@ -130,7 +130,7 @@ static void json_trial(const struct export *export, const struct trial_row *row)
 {
     autorelease(str) struct str text = STR_INIT;
     struct json_out out = JSON_OUT(&text);
-    output_trial(&out, export->target->experiment.experiment.name, row, false);
+    rows_put_trial(&out, export->target->experiment.experiment.name, row, false);
     fprintf(export->to, "%s\n", text.s);
 }
 
@@ -275,7 +275,7 @@ static int go_with(const struct cmd_call *call, const struct export *export, exp
     return export_follow(export) < 0 ? cmd_fail(call, CMD_FAILED, export->err) : CMD_OK;
 }
 
-static bool is_sent(const struct cmd_call *call)
+bool export_is_sent(const struct cmd_call *call)
 {
     static const char *const sent[] = {"follow", "influx", "db", "org", "bucket", "user", "tags"};
 
@@ -347,14 +347,43 @@ static int export_target(const struct cmd_call *call, struct filtered *filtered,
 {
     struct export *export = &filtered->base;
     const char *path = cmd_value(call, "output");
-    if (is_sent(call))
+    if (export_is_sent(call)) {
+        autofree(samples) struct samples *samples =
+            samples_of_home(export->home, export->store, export->series, export->target);
+        export->samples = samples;
         return go_with(call, export, write);
+    }
     int code = make_where(call, export, write, &filtered->where);
 
     if (code != CMD_OK)
         return code;
-    int r = path ? write_file(export, write, path) : write_all(export, write);
+    bool file = path && !str_eq(path, "-");
+    int r = file ? write_file(export, write, path) : write_all(export, write);
     return r < 0 ? cmd_fail(call, CMD_FAILED, export->err) : CMD_OK;
+}
+
+/* The samples are at a server: how far they were sent is kept in a folder of ours, one for each of
+ * its homes. */
+static int export_there(const struct cmd_call *call, struct export *export, export_fn *write)
+{
+    autofree(remote) struct remote *remote = NULL;
+    autofree(samples) struct samples *samples = NULL;
+    autofree(json) json_t *me = NULL;
+    autofree(mem) char *cache = remote_cache();
+    int r = remote_open(call, &remote, export->err);
+
+    if (r >= 0)
+        r = remote_call(remote, "GET", "/v1/me", NULL, &me, export->err);
+    if (r >= 0)
+        r = samples_of_server(remote, call->args[0], &samples, export->err);
+    if (r < 0)
+        return cmd_fail(call, r == -EINVAL ? CMD_USAGE : CMD_FAILED, export->err);
+    const char *id = json_get_text(json_object_get(me, "server"), "home_id", "");
+    autofree(mem) char *home =
+        xasprintf("%s/server-%.*s", cache, (int)strspn(id, "0123456789abcdef-"), id);
+    export->home = home;
+    export->samples = samples;
+    return go_with(call, export, write);
 }
 
 static int run(struct cmd_call *call)
@@ -374,6 +403,8 @@ static int run(struct cmd_call *call)
         return cmd_usage(call, "--csv or --jsonl, not both");
     if (!write)
         return cmd_usage(call, "one of --metrics, --iterations and --summary, not several");
+    if (call->server)
+        return export_there(call, &filtered.base, write);
     if (store_open_read(call->home, &store, &err) < 0 ||
         series_db_open(call->home, SERIES_READ, &series, &err) < 0)
         return cmd_fail(call, CMD_FAILED, &err);
@@ -409,7 +440,8 @@ const struct cmd cmd_export = {
         "--influx sends lines of measurement (what stands before the first slash of a "
         "metric's name, else hone), tags experiment, trial, attempt, source, and with --tags "
         "the parameters; fields are the metrics and step. HONE_INFLUX_TOKEN is sent if set. "
-        "How far it came is in HOME/export: started again it goes on there, and nothing is "
+        "How far it came is in HOME/export, of a server's samples in ~/.cache/hone: started again "
+        "it goes on there, and nothing is "
         "lost or doubled. With --follow a server that is away is waited for; else it is an "
         "error. NaN and infinite values, which InfluxDB does not take, are left out and "
         "counted. Points of a trial's measurement that were told in the same nanosecond, or "

@@ -5,9 +5,10 @@
 #ifndef HONE_EXPORT_H
 #define HONE_EXPORT_H
 
-#include "cli/find.h"
+#include "api/find.h"
+#include "cli/samples.h"
 #include "series/db.h"
-#include "cli/tuning.h"
+#include "api/tuning.h"
 
 #include <stdio.h>
 
@@ -16,7 +17,8 @@ struct export
     const char *home;
     struct store *store;
     struct series_db *series;
-    const struct target *target;
+    const struct target *target; /* NULL, as are the three before, when it is at a server */
+    struct samples *samples;     /* with --follow and --influx */
     FILE *to;
     bool jsonl;
     struct err *err;
@@ -43,15 +45,11 @@ void export_point(const struct export *export, const char *trial, const char *me
                   const struct series_point *point);
 /* The samples as they come, until the experiment ends. */
 int export_follow(const struct export *export);
-/* Has the store other samples than `seen`, what it had the last time? Then `seen` is that. */
-struct export_seen {
-    uint64_t rows, values;
-};
-bool export_has_news(const struct export *export, struct export_seen *seen);
-/* Does somebody work at the experiment? Read from the database anew. */
-bool export_goes_on(const struct export *export);
-/* The samples to an InfluxDB (--influx). The exit code. */
 struct cmd_call;
+/* Is the call one of --follow or --influx? They are done here also when the samples are elsewhere.
+ */
+bool export_is_sent(const struct cmd_call *call);
+/* The samples to an InfluxDB (--influx). How far it came is kept in export->home. The exit code. */
 int export_influx(const struct cmd_call *call, const struct export *export);
 /* Seconds per step of a trial: of all of it, and in its last configuration. NaN: nobody knows. */
 struct trial_pace {

@@ -3,14 +3,16 @@
  * export_influx.c — hone export --influx: the series of an experiment to an InfluxDB, once or for
  * as long as it runs.
  *
- *     store ──► a table for each measurement ──► batch ──► cursor's file ──► server
- *               (source)                                      ▲                │ it has it
- *                                                             └────────────────┘
+ *     samples ──► a table for each measurement ──► batch ──► cursor's file ──► server
+ *                 (source)                                      ▲                │ it has it
+ *                                                               └────────────────┘
  *
- * The store is the spool: what the server does not take now is read again later. The cursor says
+ * The store, at home or at a hone server, is the spool: what InfluxDB does not take now is read
+ * again later. The cursor says
  * before a batch is sent where that ends, so that after a kill the same batch is made again: the
  * same times in the same series, which InfluxDB keeps once.
  */
+#include "api/v1_samples.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "cli/cmd.h"
@@ -31,11 +33,6 @@
 #define WAIT_MAX   30000 /* … up to this */
 #define CURSOR_MAX (1 << 30)
 
-static const char *const file_names[SERIES_FILES] = {
-    [SERIES_METRICS] = "metrics", [SERIES_STDOUT] = "stdout", [SERIES_STDERR] = "stderr",
-    [SERIES_OUTSIDE] = "outside", [SERIES_SYSTEM] = "system", [SERIES_EVENTS] = "events",
-};
-
 struct sending {
     const struct cmd_call *call;
     const struct export *export;
@@ -49,24 +46,22 @@ struct sending {
     struct influx_cursor cursor;
     struct influx_batch batch;
     struct map params; /* trial → ",lr=0.1" */
-    struct export_seen seen;
-    bool dirty; /* the cursor's file does not yet say what is done */
+    bool dirty;        /* the cursor's file does not yet say what is done */
     uint64_t batches, points, left_out, partly;
 };
 
-/* ---- what the store has ---- */
+/* ---- what there is ---- */
 
-static int on_info(const struct series_info *info, void *arg)
+static void on_series(const struct samples_series *series, void *arg)
 {
     struct sending *sending = arg;
-    const char *name = series_db_name_text(sending->export->series, info->name);
 
-    if (metric_is_word(name))
-        return 0;
-    struct influx_metric *metric = influx_cursor_metric(&sending->cursor, &info->source, name);
-    metric->id = info->name;
-    metric->total = info->stats.count;
-    return 0;
+    if (metric_is_word(series->metric))
+        return;
+    struct influx_metric *metric =
+        influx_cursor_metric(&sending->cursor, &series->source, series->metric);
+    metric->id = series->id;
+    metric->total = series->count;
 }
 
 /* ---- tags ---- */
@@ -77,45 +72,44 @@ static bool is_ours(const char *name)
            str_eq(name, "source") || str_eq(name, "time");
 }
 
-static int on_trial(const struct trial_row *row, void *arg)
+static void on_param(const char *name, const char *text, void *arg)
 {
-    struct sending *sending = arg;
-    const struct space *space = &sending->export->target->spec.space;
+    struct str *tags = arg;
+    autofree(mem) char *key = xasprintf("%s%s", name, is_ours(name) ? "_" : "");
+    influx_tag(key, text, tags);
+}
+
+static int find_params(struct sending *sending, int64_t trial, const char **ret)
+{
+    struct samples *samples = sending->export->samples;
     autorelease(str) struct str tags = STR_INIT;
 
-    for (size_t i = 0; i < MIN(space->n, row->ndim); i++) {
-        const struct param *param = &space->params[i];
-        autorelease(str) struct str value = STR_INIT;
-        autofree(mem) char *key = xasprintf("%s%s", param->name, is_ours(param->name) ? "_" : "");
-        if (row->trial.point[i] == row->trial.point[i])
-            param_text(param, row->trial.point[i], &value);
-        influx_tag(key, value.s, &tags);
+    *ret = map_find(&sending->params, (uint64_t)trial);
+    if (!*ret && sending->tags && trial > 0) {
+        int r = samples->ops->params(samples, trial, on_param, &tags, sending->export->err);
+        if (r < 0)
+            return r;
+        map_put(&sending->params, (uint64_t)trial, str_take(&tags));
+        *ret = map_find(&sending->params, (uint64_t)trial);
     }
-    free(map_remove(&sending->params, (uint64_t)row->trial.number));
-    map_put(&sending->params, (uint64_t)row->trial.number, str_take(&tags));
+    *ret = *ret ? *ret : "";
     return 0;
 }
 
-static const char *params_of(struct sending *sending, int64_t trial)
+static int make_head(struct sending *sending, const struct influx_unit *unit, struct str *head)
 {
-    struct trial_query query = {.experiment = sending->experiment, .number = trial};
-    const char *tags = map_find(&sending->params, (uint64_t)trial);
+    const char *params;
+    int r = find_params(sending, unit->source.trial, &params);
 
-    if (!tags && sending->tags && trial > 0) {
-        store_trials(sending->export->store, &query, on_trial, sending, NULL);
-        tags = map_find(&sending->params, (uint64_t)trial);
-    }
-    return tags ? tags : "";
-}
-
-static void make_head(struct sending *sending, const struct influx_unit *unit, struct str *head)
-{
+    if (r < 0)
+        return r;
     str_cut(head, 0);
     influx_measurement(unit->metrics.at[0].name, head);
     str_addf(head, ",experiment=%lld,trial=%lld,attempt=%lld,source=%s",
              (long long)sending->experiment, (long long)unit->source.trial,
-             (long long)unit->source.attempt, file_names[unit->source.file]);
-    str_add(head, params_of(sending, unit->source.trial));
+             (long long)unit->source.attempt, samples_files[unit->source.file]);
+    str_add(head, params);
+    return 0;
 }
 
 /* ---- the cursor's file ---- */
@@ -231,12 +225,15 @@ static int deliver(struct sending *sending)
     return 0;
 }
 
-/* Load what follows `at` (again: what follows `done`, up to `at`). False: nothing does. */
-static bool load_unit(struct sending *sending, const struct influx_unit *unit, bool again,
-                      struct influx_sheet *sheet)
+/* Load what follows `at` (again: what follows `done`, up to `at`). 1; 0: nothing does; or an error.
+ */
+static int load_unit(struct sending *sending, const struct influx_unit *unit, bool again,
+                     struct influx_sheet *sheet)
 {
-    make_head(sending, unit, &sheet->head);
-    return influx_sheet_load(sheet, sending->export->series, unit, again);
+    const struct export *export = sending->export;
+    int r = make_head(sending, unit, &sheet->head);
+
+    return r < 0 ? r : influx_sheet_load(sheet, export->samples, unit, again, export->err);
 }
 
 /* All that a unit has, in as many batches as it takes; the last stays open for others. */
@@ -246,12 +243,13 @@ static int send_unit(struct sending *sending, struct influx_unit *unit)
     enum influx_filled filled = INFLUX_MORE;
 
     while (filled != INFLUX_DONE) {
-        if (filled == INFLUX_MORE && !load_unit(sending, unit, false, &sheet))
-            break;
+        int r = filled == INFLUX_MORE ? load_unit(sending, unit, false, &sheet) : 1;
+        if (r <= 0)
+            return r;
         filled = influx_batch_add(&sending->batch, &sheet.table, !unit->sending);
         influx_cursor_send(&sending->cursor, unit);
         influx_sheet_told(&sheet, unit);
-        int r = filled == INFLUX_FULL ? deliver(sending) : 0;
+        r = filled == INFLUX_FULL ? deliver(sending) : 0;
         if (r < 0)
             return r;
     }
@@ -264,7 +262,10 @@ static int send_again(struct sending *sending)
     for (size_t i = 0; i < sending->cursor.sending.len; i++) {
         struct influx_unit *unit = sending->cursor.sending.at[i];
         autorelease(influx_sheet) struct influx_sheet sheet = {.head = STR_INIT};
-        if (!load_unit(sending, unit, true, &sheet))
+        int r = load_unit(sending, unit, true, &sheet);
+        if (r < 0)
+            return r;
+        if (r == 0)
             continue;
         influx_batch_add(&sending->batch, &sheet.table, true);
         unit->stamp = sheet.table.stamp;
@@ -272,18 +273,13 @@ static int send_again(struct sending *sending)
     return deliver(sending);
 }
 
-/* All that the store has now; nothing is looked at if it has no more than the last time, unless
- * this is the last. */
+/* All that there is now. */
 static int send_all(struct sending *sending, bool last)
 {
-    struct err *err = sending->export->err;
-    int r = series_db_refresh(sending->export->series, err);
+    struct samples *samples = sending->export->samples;
+    int r = samples->ops->look(samples, last, on_series, sending, sending->export->err);
 
-    if (r < 0 || (!export_has_news(sending->export, &sending->seen) && !last))
-        return r;
-    series_db_list(sending->export->series, sending->experiment, -1, SERIES_NAME_NONE, on_info,
-                   sending);
-    if (sending->cursor.sending.len)
+    if (r >= 0 && sending->cursor.sending.len)
         r = send_again(sending);
     for (size_t i = 0; r == 0 && i < sending->cursor.units.len; i++)
         r = send_unit(sending, sending->cursor.units.at[i]);
@@ -300,6 +296,7 @@ static int send_all(struct sending *sending, bool last)
 
 static int send_until_end(struct sending *sending)
 {
+    struct samples *samples = sending->export->samples;
     int r = influx_link_new(&sending->address, &sending->link, sending->export->err);
 
     if (r == 0)
@@ -307,7 +304,7 @@ static int send_until_end(struct sending *sending)
     if (r == 0)
         r = load(sending);
     while (r == 0) {
-        bool last = !sending->follow || !export_goes_on(sending->export);
+        bool last = !sending->follow || !samples->ops->goes_on(samples);
         r = send_all(sending, last);
         if (last || r < 0)
             break;
@@ -389,7 +386,6 @@ static int check_options(const struct cmd_call *call)
 
 int export_influx(const struct cmd_call *call, const struct export *export)
 {
-    const struct experiment *experiment = &export->target->experiment.experiment;
     struct influx_target target = {.url = cmd_value(call, "influx"),
                                    .db = cmd_value(call, "db"),
                                    .org = cmd_value(call, "org"),
@@ -399,7 +395,7 @@ int export_influx(const struct cmd_call *call, const struct export *export)
     int code = check_options(call);
     autorelease(sending) struct sending sending = {.call = call,
                                                    .export = export,
-                                                   .experiment = experiment->id,
+                                                   .experiment = export->samples->experiment,
                                                    .follow = cmd_flag(call, "follow"),
                                                    .tags = cmd_flag(call, "tags"),
                                                    .lock_fd = -1,
@@ -407,7 +403,7 @@ int export_influx(const struct cmd_call *call, const struct export *export)
 
     if (code != CMD_OK)
         return code;
-    influx_cursor_init(&sending.cursor, experiment->created_us * 1000);
+    influx_cursor_init(&sending.cursor, export->samples->created_us * 1000);
     int r = influx_address_make(&target, &sending.address, export->err);
     if (r < 0)
         return cmd_fail(call, CMD_USAGE, export->err);

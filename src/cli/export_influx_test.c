@@ -285,6 +285,7 @@ TEST(a_series_longer_than_a_window_is_read_on_where_it_was)
     autorelease(influx_cursor) struct influx_cursor cursor;
     autorelease(influx_sheet) struct influx_sheet sheet = {.head = STR_INIT};
     struct influx_batch batch = INFLUX_BATCH_INIT;
+    struct samples *samples = samples_of_home(home, NULL, db, NULL);
     size_t rows = INFLUX_WINDOW + 1000, told = 0;
 
     for (size_t i = 0; i < rows; i++)
@@ -298,7 +299,7 @@ TEST(a_series_longer_than_a_window_is_read_on_where_it_was)
     }
     assert_int_equal(cursor.units.len, 1);
     struct influx_unit *unit = cursor.units.at[0];
-    while (influx_sheet_load(&sheet, db, unit, false)) {
+    while (influx_sheet_load(&sheet, samples, unit, false, NULL) > 0) {
         assert_int_equal(sheet.table.n, 2);
         assert_true(sheet.columns.at[0].values[0] == (double)told);
         influx_batch_clear(&batch);
@@ -311,6 +312,7 @@ TEST(a_series_longer_than_a_window_is_read_on_where_it_was)
     assert_int_equal(unit->metrics.at[0].at, rows);
     assert_int_equal(unit->metrics.at[1].at, rows);
     influx_batch_release(&batch);
+    samples_free(samples);
     series_db_free(db);
     home_end(home);
 }

@@ -149,6 +149,13 @@ static double figure_at(const struct figures *figures, size_t i)
     return figure;
 }
 
+/* A step is written as it is: as a double a large one would be another. */
+static bool is_step(const struct trial *trial, size_t column)
+{
+    return columns[column].offset == offsetof(struct figures, steps) &&
+           trial->last_step != STEP_NONE;
+}
+
 static struct figures figures_of(const struct summing *sum)
 {
     const struct trial *trial = &sum->row->trial;
@@ -203,7 +210,10 @@ static void csv_row(const struct summing *sum)
     fprintf(to, "%lld.%lld,%s,%s", (long long)trial->experiment, (long long)trial->number,
             trial_state_name(trial->state), trial->reason ? reason_name(trial->reason) : "");
     for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-        csv_next_known(to, figure_at(&figures, i));
+        if (is_step(trial, i))
+            fprintf(to, ",%lld", (long long)trial->last_step);
+        else
+            csv_next_known(to, figure_at(&figures, i));
     csv_next(to, energy_word(trial));
     for (size_t i = 0; i < sum->tuning.n_values; i++)
         csv_next_value(to, best < 0 ? NULL : sum->tuning.phases.at[best].values[i]);
@@ -229,7 +239,10 @@ static void json_row(const struct summing *sum)
     json_put_text(&out, "state", trial_state_name(trial->state));
     json_put_text(&out, "reason", trial->reason ? reason_name(trial->reason) : NULL);
     for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-        json_put_known(&out, columns[i].name, figure_at(&figures, i));
+        if (is_step(trial, i))
+            json_put_int(&out, columns[i].name, trial->last_step);
+        else
+            json_put_known(&out, columns[i].name, figure_at(&figures, i));
     json_put_text(&out, "energy", *energy_word(trial) ? energy_word(trial) : NULL);
     tuning_put_system(&out, spec, "best", best < 0 ? NULL : sum->tuning.phases.at[best].values);
     tuning_put_system(&out, spec, "final", vec_last(&sum->tuning.phases)->values);

@@ -33,6 +33,13 @@ static void add_number(struct facts *facts, const char *section, const char *key
                  ((struct fact){section, xstrdup(key), xstrdup(double_text(buf, x)), x}));
 }
 
+/* Exact, also where a double is not. */
+static void add_step(struct facts *facts, const char *key, int64_t step)
+{
+    vec_push(&facts->list, ((struct fact){"results", xstrdup(key),
+                                          xasprintf("%lld", (long long)step), (double)step}));
+}
+
 static void add_time(struct facts *facts, const char *key, int64_t us)
 {
     autorelease(str) struct str text = STR_INIT;
@@ -117,7 +124,7 @@ static int trial_results(struct facts *facts, struct store *store, const struct 
     add_number(facts, "results", "value", trial->value);
     add_number(facts, "results", "best", trial->best);
     if (trial->last_step != STEP_NONE)
-        add_number(facts, "results", "step", (double)trial->last_step);
+        add_step(facts, "step", trial->last_step);
     add_number(facts, "results", "attempts", (double)trial->attempts);
     add_time(facts, "time", trial->run_us);
     int r = store_summaries(store, trial->experiment, trial->number, on_summary, facts, err);

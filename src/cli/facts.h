@@ -6,7 +6,7 @@
 #ifndef HONE_FACTS_H
 #define HONE_FACTS_H
 
-#include "cli/find.h"
+#include "api/find.h"
 
 struct fact {
     const char *section; /* "results", "parameters", "spec", "environment" */

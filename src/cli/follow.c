@@ -9,6 +9,9 @@
 #include "cli/follow.h"
 #include "base/log.h"
 #include "cli/detach.h"
+#include "cli/remote.h"
+#include "cli/remote_watch.h"
+#include "cli/served.h"
 #include "cli/summary.h"
 #include "cli/view.h"
 
@@ -23,8 +26,10 @@ struct follow {
     struct follow_options options;
     uv_loop_t loop;
     uv_signal_t interrupt, terminate;
-    struct session *session;
-    struct view *view; /* NULL: --json, quiet */
+    struct session *session; /* NULL: at a server */
+    struct watch *watch;     /* at a server */
+    struct web_options web;  /* no address: no pages */
+    struct view *view;       /* NULL: --json, quiet */
     int64_t id;
     int interrupts;
     uint64_t interrupted_ms; /* loop time of the last one */
@@ -92,6 +97,17 @@ static void on_live(const char *json, void *arg)
         view_update(follow->view, document);
 }
 
+static void on_web(const char *link, void *arg)
+{
+    struct follow *follow = arg;
+    autofree(mem) char *line = xasprintf("watch it at %s", link);
+
+    if (follow->view && isatty(STDOUT_FILENO))
+        view_say(follow->view, line);
+    else if (!follow->options.quiet)
+        fprintf(stderr, "%s\n", line);
+}
+
 static void on_failure(const struct err *err, void *arg)
 {
     struct follow *follow = arg;
@@ -109,6 +125,22 @@ static void leave_if_stuck(struct follow *follow)
     say(follow, "leaving as it is: 'hone resume' goes on");
     follow->left = true;
     uv_stop(&follow->loop);
+}
+
+static int stop(struct follow *follow, enum stop_mode mode, struct err *err)
+{
+    autofree(remote) struct remote *remote = NULL;
+    autofree(json) json_t *reply = NULL;
+
+    if (follow->session)
+        return session_stop(follow->session, follow->id, mode, err);
+    autofree(mem) char *path = xasprintf("/v1/experiments/%lld/stop", (long long)follow->id);
+    int r = remote_open(follow->call, &remote, err);
+    return r < 0
+               ? r
+               : remote_call(remote, "POST", path,
+                             mode == STOP_KILL ? "{\"mode\":\"kill\"}" : "{\"mode\":\"interrupt\"}",
+                             &reply, err);
 }
 
 static void on_signal(uv_signal_t *signal, int number)
@@ -134,8 +166,7 @@ static void on_signal(uv_signal_t *signal, int number)
                     ? "stopping: nothing more starts, running trials are asked for a checkpoint "
                       "(Ctrl-C again kills them)"
                     : "killing the running trials");
-    if (session_stop(follow->session, follow->id,
-                     follow->interrupts == 1 ? STOP_INTERRUPT : STOP_KILL, &err) < 0 &&
+    if (stop(follow, follow->interrupts == 1 ? STOP_INTERRUPT : STOP_KILL, &err) < 0 &&
         err.code != ENOENT)
         on_failure(&err, follow);
 }
@@ -147,15 +178,41 @@ static void start_signal(struct follow *follow, uv_signal_t *handle, int number)
     uv_signal_start(handle, on_signal, number);
 }
 
+/* Where to serve pages: --port, else HONE_PORT, else the usual place. */
+static int read_port(const struct cmd_call *call, struct web_options *ret)
+{
+    const char *text = cmd_value(call, "port"), *variable = getenv("HONE_PORT");
+    char *end;
+
+    text = text ? text : variable && *variable ? variable : NULL;
+    *ret = (struct web_options){.port = WEB_PORT, .udp_port = -1, .commands = served_commands};
+    if (text && str_eq(text, "off"))
+        return 0;
+    ret->address = "127.0.0.1";
+    if (!text)
+        return 0;
+    long port = strtol(text, &end, 10);
+    if (end == text || *end || port < 0 || port > 65535)
+        return cmd_usage(call, "port '%s': a number from 0 to 65535 is wanted, or off", text);
+    ret->port = (int)port;
+    return 0;
+}
+
 int follow_open(struct cmd_call *call, const struct follow_options *options, struct follow **ret)
 {
     struct follow *follow = xcalloc(1, sizeof(*follow));
     autorelease(err) struct err err = ERR_INIT;
+    int code;
 
     signal(SIGHUP, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     follow->call = call;
     follow->options = *options;
+    code = read_port(call, &follow->web);
+    if (code) {
+        free(follow);
+        return code;
+    }
     uv_loop_init(&follow->loop);
     start_signal(follow, &follow->interrupt, SIGINT);
     start_signal(follow, &follow->terminate, SIGTERM);
@@ -166,10 +223,12 @@ int follow_open(struct cmd_call *call, const struct follow_options *options, str
         .on_event = on_event,
         .on_live = call->json || options->quiet ? NULL : on_live,
         .on_failure = on_failure,
+        .web = follow->web.address ? &follow->web : NULL,
+        .on_web = on_web,
         .arg = follow,
     };
-    if (session_open(&follow->loop, &session, &follow->session, &err) < 0) {
-        int code = cmd_fail(call, CMD_FAILED, &err);
+    if (!call->server && session_open(&follow->loop, &session, &follow->session, &err) < 0) {
+        code = cmd_fail(call, CMD_FAILED, &err);
         follow_close(follow);
         return code;
     }
@@ -188,6 +247,8 @@ void follow_close(struct follow *follow)
         view_free(follow->view);
     if (follow->session)
         session_close(follow->session);
+    if (follow->watch)
+        watch_stop(follow->watch);
     uv_close((uv_handle_t *)&follow->interrupt, NULL);
     uv_close((uv_handle_t *)&follow->terminate, NULL);
     uv_run(&follow->loop, UV_RUN_DEFAULT);
@@ -206,6 +267,21 @@ static int exit_code(const json_t *final)
     return completed > 0 && !str_eq(state, "failed") ? CMD_OK : CMD_FAILED;
 }
 
+static void watch_server(struct follow *follow, int64_t id)
+{
+    autorelease(err) struct err err = ERR_INIT;
+    struct watch_options options = {
+        .experiment = id,
+        .from_now = follow->options.from_now,
+        .on_event = on_event,
+        .on_live = follow->view ? on_live : NULL,
+        .on_failure = on_failure,
+        .arg = follow,
+    };
+    if (watch_start(&follow->loop, follow->call, &options, &follow->watch, &err) < 0)
+        on_failure(&err, follow);
+}
+
 int follow_run(struct follow *follow, int64_t id)
 {
     struct cmd_call *call = follow->call;
@@ -213,6 +289,8 @@ int follow_run(struct follow *follow, int64_t id)
     int code = CMD_FAILED;
 
     follow->id = id;
+    if (call->server)
+        watch_server(follow, id);
     if (!follow->done && !follow->failed)
         uv_run(&follow->loop, UV_RUN_DEFAULT);
     if (follow->view)

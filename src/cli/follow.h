@@ -16,9 +16,10 @@ struct follow_options {
     bool go_on;     /* resume: continue everything that was left running */
     bool quiet;     /* print nothing but failures (detached) */
     bool no_summary;
+    bool from_now;         /* at a server: what happened before is not told */
     struct detach *detach; /* told that the experiment runs at its first event: then it is kept */
 };
-/* Open the session. 0, or an exit code after the sentence was said. */
+/* Open the session; at a server there is none. 0, or an exit code after the sentence was said. */
 int follow_open(struct cmd_call *call, const struct follow_options *options, struct follow **ret);
 struct session *follow_session(struct follow *follow);
 /* Stay until experiment `id`, already watched, has ended. Returns the exit code; frees. */

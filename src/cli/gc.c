@@ -8,6 +8,7 @@
  *                of the experiment, `last N` the newest N of each trial
  *   checkouts    that nothing which may go on runs in (gc_objects.c)
  *   objects      code and patches that no experiment names (gc_objects.c)
+ *   cursors      of exports of experiments that were removed (gc_cursors.c)
  *   samples      of what was removed, when no engine runs (gc_series.c)
  *
  * Safe beside a running engine: a row is committed before its folder is made, so a folder that was
@@ -125,8 +126,8 @@ static int sweep_folders(struct gc *gc, struct err *err)
 
 static int sweep_all(struct gc *gc, struct err *err)
 {
-    static int (*const sweeps[])(struct gc *, struct err *) = {sweep_folders, gc_expire,
-                                                               gc_checkouts, gc_objects, gc_series};
+    static int (*const sweeps[])(struct gc *, struct err *) = {
+        sweep_folders, gc_expire, gc_checkouts, gc_objects, gc_cursors, gc_series};
     int r = store_open_read(gc->call->home, &gc->store, err);
 
     for (size_t i = 0; i < ARRAY_LEN(sweeps) && r >= 0; i++)
@@ -140,6 +141,7 @@ static const char *const kind_names[GC_KINDS][2] = {
     [GC_CHECKPOINTS] = {"checkpoint", "checkpoints"},
     [GC_CHECKOUTS] = {"checkout", "checkouts"},
     [GC_OBJECTS] = {"object", "objects"},
+    [GC_CURSORS] = {"cursor", "cursors"},
 };
 
 static void print_json(const struct gc *gc)
@@ -200,7 +202,8 @@ const struct cmd cmd_gc = {
         "N best trials, 'last N' the newest N of each trial); checkouts (of rerun and "
         "code.isolate) "
         "that no running or interrupted experiment runs in: they are made again when needed; code "
-        "snapshots that no experiment names; samples of what was removed.\n\n"
+        "snapshots that no experiment names; cursors (how far an experiment was sent to InfluxDB) "
+        "and samples of what was removed.\n\n"
         "Checkouts and snapshots stay for ten minutes after they were last asked for, since an "
         "experiment may just be about to begin; files that a crash left in the home for a day.",
     .options = options,

@@ -9,7 +9,15 @@
 #include "cli/cmd.h"
 #include "cli/output.h"
 
-enum gc_kind { GC_FOLDERS, GC_TRIALS, GC_CHECKPOINTS, GC_CHECKOUTS, GC_OBJECTS, GC_KINDS };
+enum gc_kind {
+    GC_FOLDERS,
+    GC_TRIALS,
+    GC_CHECKPOINTS,
+    GC_CHECKOUTS,
+    GC_OBJECTS,
+    GC_CURSORS,
+    GC_KINDS
+};
 
 struct gc {
     const struct cmd_call *call;
@@ -33,6 +41,9 @@ int gc_expire(struct gc *gc, struct err *err);
 
 /* Objects that no experiment names. */
 int gc_objects(struct gc *gc, struct err *err);
+
+/* Positions of exports of experiments that are gone. */
+int gc_cursors(struct gc *gc, struct err *err);
 
 /* Samples: pack them. */
 int gc_series(struct gc *gc, struct err *err);

@@ -7,7 +7,7 @@
  * time.
  */
 #include "base/clock.h"
-#include "cli/checkout.h"
+#include "api/checkout.h"
 #include "cli/gc.h"
 #include "spec/parse.h"
 #include "store/object.h"

@@ -206,8 +206,8 @@ static const char json_text_md[] =
     "mean, deviation}`, or null | |\n\n"
     "`best --json` adds `runs` (how often the setting was run), `mean` and `deviation` (of the "
     "search's model) and `values` (an objective each).\n"
-    "`show TRIAL --json` adds `metrics` (an object a metric) and `runs` (an object an attempt: "
-    "exit, "
+    "`show TRIAL --json` adds `owner`, `metrics` (an object a metric) and `runs` (an object an "
+    "attempt: exit, "
     "signal, oom, seconds, …);\n`show EXPERIMENT --json` adds `spec`, `environment` and `code`.\n";
 
 void help_markdown(struct str *to)

@@ -11,12 +11,13 @@
 #include "cli/import.h"
 #include "api/import.h"
 #include "base/fs.h"
-#include "cli/cmd.h"
+#include "cli/remote.h"
 #include "cli/output.h"
 #include "spec/parse.h"
 
 #include <errno.h>
 #include <math.h>
+#include <unistd.h>
 
 static const struct cmd_option options[] = {
     {"name", 0, "NAME", "what to call it (the study's or the file's name)"},
@@ -99,7 +100,8 @@ static void put_row(struct json_out *out, const struct import *import, size_t i)
     json_end_object(out);
 }
 
-static void request_text(const struct import *import, struct str *to)
+/* `owner` NULL: the server knows. */
+static void request_text(const struct import *import, const char *owner, struct str *to)
 {
     autorelease(str) struct str spec = STR_INIT, environment = STR_INIT;
     autofree(mem) char *file = fs_absolute(import->path);
@@ -112,7 +114,10 @@ static void request_text(const struct import *import, struct str *to)
     json_put_text(&about, "file", file);
     json_end_object(&about);
     json_begin_object(&out);
-    json_put_text(&out, "do", "import");
+    if (owner) {
+        json_put_text(&out, "do", "import");
+        json_put_text(&out, "owner", owner);
+    }
     json_put_raw(&out, "spec", spec.s);
     json_put_raw(&out, "environment", environment.s);
     json_put_text(&out, "text", text);
@@ -126,33 +131,77 @@ static void request_text(const struct import *import, struct str *to)
 
 /* ---- curves ---- */
 
-static int write_curve(const struct import *import, const char *home, int64_t experiment, size_t i,
-                       struct err *err)
+static int write_curve(const struct import *import, size_t i, const char *path, struct err *err)
 {
     struct import_row *row = &import->sheet.rows.at[i];
-    autofree(mem) char *dir = attempt_dir(home, experiment, (int64_t)i + 1, 0);
-    autofree(mem) char *path = xasprintf("%s/metrics", dir);
     autorelease(str) struct str text = STR_INIT;
+
+    if (row->kind)
+        return import_write_run(row, path, err);
 
     vec_foreach (sample, &row->curve) {
         str_addf(&text, "%s value=", import->spec.objective.metric);
         str_add_double(&text, sample->value);
         str_addf(&text, ",step=%lldi\n", (long long)sample->step);
     }
-    int r = fs_make_dirs(dir, 0777, err);
-    if (r >= 0 && row->kind)
-        return import_write_run(row, path, err);
-    return r < 0 ? r : fs_write_atomic(path, text.s, text.len, 0666, err);
+    return fs_write_atomic(path, text.s, text.len, 0666, err);
+}
+
+static bool has_curve(const struct import *import, size_t i)
+{
+    const struct import_row *row = &import->sheet.rows.at[i];
+    return row->curve.len || row->metrics.len;
 }
 
 static int write_curves(const struct import *import, const char *home, int64_t experiment,
                         struct err *err)
 {
     int r = 0;
-    for (size_t i = 0; i < import->sheet.rows.len && r >= 0; i++)
-        if (import->sheet.rows.at[i].curve.len || import->sheet.rows.at[i].metrics.len)
-            r = write_curve(import, home, experiment, i, err);
+
+    for (size_t i = 0; i < import->sheet.rows.len && r >= 0; i++) {
+        if (!has_curve(import, i))
+            continue;
+        autofree(mem) char *dir = attempt_dir(home, experiment, (int64_t)i + 1, 0);
+        autofree(mem) char *path = xasprintf("%s/metrics", dir);
+        r = fs_make_dirs(dir, 0777, err);
+        if (r >= 0)
+            r = write_curve(import, i, path, err);
+    }
     return r;
+}
+
+/* Sent again, it is the same: a server that is away is awaited. */
+static int send_curve(struct remote *remote, int64_t experiment, size_t i, const char *file,
+                      struct err *err)
+{
+    autofree(mem) char *path =
+        xasprintf("/v1/trials/%lld.%zu/samples", (long long)experiment, i + 1);
+    int tries = 0, r;
+
+    do
+        r = remote_put(remote, path, file, err);
+    while (r < 0 && remote_again(remote, r, err, &tries));
+    return r;
+}
+
+static int send_curves(const struct import *import, struct remote *remote, int64_t experiment,
+                       struct err *err)
+{
+    autofree(mem) char *cache = remote_cache();
+    autofree(mem) char *file = xasprintf("%s/import.%d", cache, (int)getpid());
+    autofree(mem) char *path = xasprintf("/v1/experiments/%lld/gather", (long long)experiment);
+    autofree(json) json_t *reply = NULL;
+    int r = fs_make_dirs(cache, 0700, err);
+
+    for (size_t i = 0; i < import->sheet.rows.len && r >= 0; i++) {
+        if (!has_curve(import, i))
+            continue;
+        r = write_curve(import, i, file, err);
+        if (r >= 0)
+            r = send_curve(remote, experiment, i, file, err);
+        unlink(file);
+    }
+    return r < 0 ? r : remote_call(remote, "POST", path, "{}", &reply, err);
 }
 
 /* ---- the command ---- */
@@ -233,20 +282,52 @@ static void say_done(const struct cmd_call *call, const struct import *import, i
            import->spec.space.n == 1 ? "" : "s");
 }
 
+static void note_curves(struct import *import, const struct err *err)
+{
+    str_addf(&import->sheet.notes, "the curves of its trials are not there: %s\n", err_text(err));
+}
+
+static int import_here(const struct cmd_call *call, struct import *import, int64_t *ret,
+                       struct err *err)
+{
+    autorelease(str) struct str request = STR_INIT;
+    autofree(mem) char *owner = cmd_user();
+
+    request_text(import, owner, &request);
+    int r = home_import(call->home, request.s, ret, err);
+    if (r >= 0 &&
+        (write_curves(import, call->home, *ret, err) < 0 || home_gather(call->home, *ret, err) < 0))
+        note_curves(import, err);
+    return r;
+}
+
+/* The files are read here; the server gets the rows, then the samples of each trial. */
+static int import_there(const struct cmd_call *call, struct import *import, int64_t *ret,
+                        struct err *err)
+{
+    autofree(remote) struct remote *remote = NULL;
+    autofree(json) json_t *reply = NULL;
+    autorelease(str) struct str request = STR_INIT;
+    int r = remote_open(call, &remote, err);
+
+    request_text(import, NULL, &request);
+    if (r >= 0)
+        r = remote_call(remote, "POST", "/v1/imports", request.s, &reply, err);
+    *ret = json_get_int(reply, "experiment", 0);
+    if (r >= 0 && send_curves(import, remote, *ret, err) < 0)
+        note_curves(import, err);
+    return r;
+}
+
 static int import_one(const struct cmd_call *call, struct import *import, int64_t *ret,
                       struct err *err)
 {
-    autorelease(str) struct str request = STR_INIT;
     int r = import_make_spec(import, err);
 
     if (r < 0)
         return r;
-    request_text(import, &request);
-    r = home_import(call->home, request.s, ret, err);
-    if (r >= 0 && write_curves(import, call->home, *ret, err) < 0)
-        str_addf(&import->sheet.notes, "the curves of its trials are not there: %s\n",
-                 err_text(err));
-    return r;
+    return call->server ? import_there(call, import, ret, err)
+                        : import_here(call, import, ret, err);
 }
 
 /* The sheet moves into the import, which releases it. */
@@ -275,6 +356,8 @@ static int run(struct cmd_call *call)
     autorelease(import_set) struct import_set set = {{NULL, 0, 0}};
 
     choices_init(&choices, call);
+    if (call->server && call->n_rest)
+        return cmd_usage(call, "a COMMAND is for a home: its code would not be at the server");
     int r = read_sheets(call->args[0], &choices.options, &set, &err);
     if (r >= 0 && set.sheets.len > 1 && cmd_value(call, "name"))
         r = err_set(&err, EINVAL, "%s holds %zu experiments: --name is for one", call->args[0],
@@ -306,7 +389,9 @@ const struct cmd cmd_import = {
         "look at, and that others learn from (knowledge: NAME). Its trials have no attempts. With "
         "a "
         "COMMAND that trains the same model, 'hone resume NAME --trials +50' goes on with it.\n\n"
-        "Nothing is changed if the file cannot be read to its end.",
+        "Nothing is changed if the file cannot be read to its end. With --server it is read here, "
+        "and "
+        "the server keeps the rows and samples.",
     .min_args = 1,
     .max_args = 1,
     .options = options,

@@ -108,6 +108,8 @@ struct survey {
     struct map_text metrics; /* name → place in row->metrics, from 1 */
     struct str name;         /* of a metric, as it will be here */
     uint64_t left_out;
+    uint64_t unread;              /* lines */
+    char *first_unread;           /* where; NULL: none */
     VEC(struct setting) settings; /* of all rows */
 };
 
@@ -141,7 +143,7 @@ static void survey_sample(const struct sample *sample, void *arg)
     struct summary *summary = summary_of(survey, survey->name.s);
     if (!summary)
         return;
-    int64_t next = summary->last_step == STEP_NONE ? 0 : summary->last_step + 1;
+    int64_t next = summary->last_step == STEP_NONE ? 0 : MIN(summary->last_step, INT64_MAX - 1) + 1;
     summary->count++;
     summary->last = sample->value;
     summary->last_step = sample->step == STEP_NONE ? next : sample->step;
@@ -165,8 +167,17 @@ static void survey_param(const char *name, const char *text, bool quoted, void *
     vec_push(&survey->settings, setting);
 }
 
+static void survey_unread(const char *path, size_t line, void *arg)
+{
+    struct survey *survey = arg;
+
+    if (survey->unread++ == 0)
+        survey->first_unread = xasprintf("%s:%zu", path, line);
+}
+
 static void survey_release(struct survey *survey)
 {
+    free(survey->first_unread);
     map_text_release(&survey->metrics);
     str_release(&survey->name);
     vec_foreach (setting, &survey->settings) {
@@ -178,7 +189,7 @@ static void survey_release(struct survey *survey)
 
 static int survey_rows(struct import_sheet *sheet, struct survey *survey, struct err *err)
 {
-    struct import_sink sink = {survey_sample, survey_param, survey};
+    struct import_sink sink = {survey_sample, survey_param, survey_unread, survey};
     int r = 0;
 
     for (size_t i = 0; i < sheet->rows.len && r == 0; i++) {
@@ -192,6 +203,10 @@ static int survey_rows(struct import_sheet *sheet, struct survey *survey, struct
     if (survey->left_out)
         str_addf(&sheet->notes, "runs with more than %d metrics: the others are left out\n",
                  METRICS_MAX);
+    if (survey->unread)
+        str_addf(&sheet->notes, "%llu line%s not read as a metric: %s%s\n",
+                 (unsigned long long)survey->unread, survey->unread == 1 ? " was" : "s were",
+                 survey->unread == 1 ? "" : "the first is ", survey->first_unread);
     return r;
 }
 

@@ -194,17 +194,22 @@ static bool read_line(const char *line, const char *key, struct sample *ret)
 static int on_metric(const char *path, const char *name, void *arg)
 {
     const struct reading *reading = arg;
+    const struct import_sink *sink = reading->sink;
     FILE *file = fopen(path, "re");
     char *line = NULL;
-    size_t cap = 0;
+    size_t cap = 0, number = 0;
     struct sample sample;
 
     (void)name;
     if (!file)
         return 0;
-    while (getline(&line, &cap, file) > 0)
+    while (getline(&line, &cap, file) > 0) {
+        number++;
         if (read_line(line, path + reading->root, &sample))
-            reading->sink->on_sample(&sample, reading->sink->arg);
+            sink->on_sample(&sample, sink->arg);
+        else if (sink->on_unread)
+            sink->on_unread(path, number, sink->arg);
+    }
     free(line);
     fclose(file);
     return 0;

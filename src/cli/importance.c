@@ -6,6 +6,7 @@
 #include "search/importance.h"
 #include "cli/cmd.h"
 #include "cli/output.h"
+#include "cli/mattered.h"
 #include "cli/results.h"
 #include "cli/width.h"
 
@@ -180,36 +181,42 @@ static void put_share(struct json_out *out, const struct param_share *share)
     json_end_object(out);
 }
 
-static void print_json(const struct report *report)
+static void put_json(const struct report *report, struct json_out *out)
 {
     const struct spec *spec = &report->target->spec;
+
+    json_begin_object(out);
+    json_put_int(out, "experiment", report->target->experiment.experiment.id);
+    json_put_text(out, "objective", objective_at(spec, report->objective)->metric);
+    json_put_int(out, "results", (int64_t)report->results);
+    json_put_double(out, "explained", report->found.explained);
+    json_key(out, "params");
+    json_begin_array(out);
+    for (size_t i = 0; i < spec->space.n; i++) {
+        json_begin_object(out);
+        json_put_text(out, "param", spec->space.params[report->order[i]].name);
+        put_share(out, &report->found.params[report->order[i]]);
+    }
+    json_end_array(out);
+    json_key(out, "pairs");
+    json_begin_array(out);
+    for (size_t i = 0; i < report->found.n_pairs; i++) {
+        const struct pair_share *pair = &report->found.pairs[i];
+        json_begin_object(out);
+        json_put_text(out, "a", spec->space.params[pair->a].name);
+        json_put_text(out, "b", spec->space.params[pair->b].name);
+        put_share(out, &pair->share);
+    }
+    json_end_array(out);
+    json_end_object(out);
+}
+
+static void print_json(const struct report *report)
+{
     autorelease(str) struct str text = STR_INIT;
     struct json_out out = JSON_OUT(&text);
 
-    json_begin_object(&out);
-    json_put_int(&out, "experiment", report->target->experiment.experiment.id);
-    json_put_text(&out, "objective", objective_at(spec, report->objective)->metric);
-    json_put_int(&out, "results", (int64_t)report->results);
-    json_put_double(&out, "explained", report->found.explained);
-    json_key(&out, "params");
-    json_begin_array(&out);
-    for (size_t i = 0; i < spec->space.n; i++) {
-        json_begin_object(&out);
-        json_put_text(&out, "param", spec->space.params[report->order[i]].name);
-        put_share(&out, &report->found.params[report->order[i]]);
-    }
-    json_end_array(&out);
-    json_key(&out, "pairs");
-    json_begin_array(&out);
-    for (size_t i = 0; i < report->found.n_pairs; i++) {
-        const struct pair_share *pair = &report->found.pairs[i];
-        json_begin_object(&out);
-        json_put_text(&out, "a", spec->space.params[pair->a].name);
-        json_put_text(&out, "b", spec->space.params[pair->b].name);
-        put_share(&out, &pair->share);
-    }
-    json_end_array(&out);
-    json_end_object(&out);
+    put_json(report, &out);
     output_line(&text);
 }
 
@@ -224,13 +231,34 @@ static int make_report(struct report *report, struct store *store, struct err *e
     if (!target->spec.objective.metric)
         r = err_set(err, ENODATA, "experiment %lld has no objective: nothing can matter",
                     (long long)target->experiment.experiment.id);
-    if (r == 0)
+    if (r == 0 && report->call)
         r = find_objective(report->call, &target->spec, &report->objective, err);
     if (r == 0)
         r = results_load(store, target, &results, err);
     if (r == 0)
         r = measure(report, &results, err);
     results_release(&results);
+    return r;
+}
+
+static void release_report(struct report *report)
+{
+    importance_release(&report->found);
+    free(report->order);
+}
+
+int importance_json(struct store *store, const struct target *target, struct str *to,
+                    struct err *err)
+{
+    struct report report = {.target = target};
+    struct json_out out = JSON_OUT(to);
+    int r = make_report(&report, store, err);
+
+    if (r == 0) {
+        sort_params(&report);
+        put_json(&report, &out);
+        release_report(&report);
+    }
     return r;
 }
 
@@ -249,8 +277,7 @@ static int run(struct cmd_call *call)
     if (r == 0) {
         sort_params(&report);
         (call->json ? print_json : print_report)(&report);
-        importance_release(&report.found);
-        free(report.order);
+        release_report(&report);
     }
     target_release(&target);
     return r < 0 ? cmd_fail(call, CMD_FAILED, &err) : CMD_OK;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * influx_sheet.c — from positions to columns. The store reads a metric from its beginning: what was
- * told before is passed over, a window of 65,536 values at a time.
+ * influx_sheet.c — from positions to columns, a window of 65,536 values at a time.
  */
 #include "cli/influx_sheet.h"
 
@@ -30,60 +29,66 @@ void influx_sheet_release(struct influx_sheet *sheet)
 static int on_chunk(const struct series_chunk *chunk, void *arg)
 {
     struct influx_window *window = arg;
-    size_t from = (size_t)MIN(window->skip, chunk->n);
 
-    window->skip -= from;
-    for (size_t i = from; i < chunk->n && window->values.len < window->want; i++) {
+    for (size_t i = 0; i < chunk->n; i++) {
         vec_push(&window->steps, chunk->steps[i]);
         vec_push(&window->times_ns, chunk->times_ns[i]);
         vec_push(&window->values, chunk->values[i]);
     }
-    return window->values.len == window->want;
+    return 0;
 }
 
-/* A column of what one metric has from `from` to `to`; how many values. */
-static size_t load_metric(struct influx_sheet *sheet, struct series_db *db,
-                          const struct influx_unit *unit, struct influx_origin origin, uint64_t to)
+/* A column of what one metric has from `from` to `to`. 1; 0: nothing; or an error. */
+static int load_metric(struct influx_sheet *sheet, struct samples *samples,
+                       const struct influx_unit *unit, struct influx_origin origin, uint64_t to,
+                       struct err *err)
 {
     const struct influx_metric *metric = &unit->metrics.at[origin.metric];
-    struct influx_window window = {.skip = origin.from,
-                                   .want = (size_t)MIN(to - origin.from, INFLUX_WINDOW)};
+    struct samples_series series = {
+        .source = unit->source, .metric = metric->name, .id = metric->id};
+    uint64_t want = MIN(to - origin.from, (uint64_t)INFLUX_WINDOW);
+    struct influx_window window = {.values = {NULL, 0, 0}};
     autorelease(str) struct str field = STR_INIT;
-
-    series_db_read(db, &unit->source, metric->id, &series_all, on_chunk, &window);
+    int r = samples->ops->read(samples, &series, origin.from, origin.from + want, on_chunk, &window,
+                               err);
     size_t n = window.values.len;
+
     influx_field(metric->name, &field);
     struct influx_column column = {.field = str_take(&field),
                                    .n = n,
                                    .steps = window.steps.at,
                                    .times_ns = window.times_ns.at,
                                    .values = window.values.at,
-                                   .more = n == window.want && origin.from + n < to};
+                                   .more = n == want && origin.from + n < to};
     vec_push(&sheet->fields, (char *)column.field);
     vec_push(&sheet->windows, window);
     vec_push(&sheet->columns, column);
     vec_push(&sheet->origins, origin);
-    return n;
+    return r < 0 ? r : n > 0;
 }
 
-bool influx_sheet_load(struct influx_sheet *sheet, struct series_db *db,
-                       const struct influx_unit *unit, bool again)
+int influx_sheet_load(struct influx_sheet *sheet, struct samples *samples,
+                      const struct influx_unit *unit, bool again, struct err *err)
 {
-    size_t values = 0;
+    bool some = false;
 
     clear(sheet);
     for (size_t i = 0; i < unit->metrics.len; i++) {
         const struct influx_metric *metric = &unit->metrics.at[i];
         struct influx_origin origin = {i, again ? metric->done : metric->at};
         uint64_t to = again ? metric->at : metric->total;
-        if (metric->id != SERIES_NAME_NONE && origin.from < to)
-            values += load_metric(sheet, db, unit, origin, to);
+        if (metric->id == SERIES_NAME_NONE || origin.from >= to)
+            continue;
+        int r = load_metric(sheet, samples, unit, origin, to, err);
+        if (r < 0)
+            return r;
+        some |= r > 0;
     }
     sheet->table = (struct influx_table){.head = sheet->head.s,
                                          .stamp = unit->stamp,
                                          .columns = sheet->columns.at,
                                          .n = sheet->columns.len};
-    return values > 0;
+    return some;
 }
 
 void influx_sheet_told(const struct influx_sheet *sheet, struct influx_unit *unit)

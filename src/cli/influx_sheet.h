@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * influx_sheet.h — the columns of an influx_table, read from the store a window at a time.
+ * influx_sheet.h — the columns of an influx_table, read from where the samples are, a window at a
+ * time.
  */
 #ifndef HONE_INFLUX_SHEET_H
 #define HONE_INFLUX_SHEET_H
 
 #include "cli/influx_cursor.h"
+#include "cli/samples.h"
 
 #define INFLUX_WINDOW 65536 /* values of a metric in memory */
 
 struct influx_window { /* values of one metric */
-    uint64_t skip;     /* of the store's, before the first wanted */
-    size_t want;
     VEC(int64_t) steps;
     VEC(int64_t) times_ns;
     VEC(double) values;
@@ -29,10 +29,10 @@ struct influx_sheet { /* a table and what it borrows */
     VEC(char *) fields;
 };
 void influx_sheet_release(struct influx_sheet *sheet);
-/* What the store has behind `at` of the unit's metrics, as much as fits into windows; `again`: from
- * `done` to `at`. False: nothing. */
-bool influx_sheet_load(struct influx_sheet *sheet, struct series_db *db,
-                       const struct influx_unit *unit, bool again);
+/* What there is behind `at` of the unit's metrics, as much as fits into windows; `again`: from
+ * `done` to `at`. 1; 0: nothing; or an error. */
+int influx_sheet_load(struct influx_sheet *sheet, struct samples *samples,
+                      const struct influx_unit *unit, bool again, struct err *err);
 /* The unit's metrics are told as far as the table was. */
 void influx_sheet_told(const struct influx_sheet *sheet, struct influx_unit *unit);
 

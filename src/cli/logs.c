@@ -9,7 +9,7 @@
  */
 #include "base/fs.h"
 #include "cli/cmd.h"
-#include "cli/find.h"
+#include "api/find.h"
 #include "cli/output.h"
 #include "exec/exec.h"
 

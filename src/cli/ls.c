@@ -8,9 +8,11 @@
  */
 #include "base/clock.h"
 #include "cli/cmd.h"
-#include "cli/find.h"
+#include "api/find.h"
+#include "api/fresh.h"
 #include "cli/output.h"
-#include "cli/where.h"
+#include "cli/served.h"
+#include "api/where.h"
 #include "spec/parse.h"
 
 #include <errno.h>
@@ -38,9 +40,12 @@ struct list {
     int64_t shown, hidden;
     const char *state;   /* NULL: any */
     struct where *where; /* NULL: all, in the store's order */
+    struct fresh *fresh; /* NULL: the database has the newest */
     bool again;          /* the rows that fit come once more, sorted */
     struct err *err;
-    bool engine, stopped; /* stopped: there is a column of stopped trials */
+    bool engine;
+    const char *user;     /* who types */
+    bool stopped, owners; /* there is a column of stopped trials, of owners */
 };
 
 static bool has_state(const struct list *list, const char *state)
@@ -84,12 +89,14 @@ static void add_duration(struct table *table, int64_t us)
 
 /* ---- experiments ---- */
 
-/* Is there one with stopped trials? Only then they have a column. */
-static int note_stopped(const struct experiment_row *row, void *arg)
+/* Is there one with stopped trials, or of somebody else? Only then there is a column for that. */
+static int note_columns(const struct experiment_row *row, void *arg)
 {
-    if (row->counts[TRIAL_STOPPED] > 0)
-        *(bool *)arg = true;
-    return row->counts[TRIAL_STOPPED] > 0;
+    struct list *list = arg;
+
+    list->stopped |= row->counts[TRIAL_STOPPED] > 0;
+    list->owners |= served_owner(row->experiment.owner, list->user);
+    return list->stopped && list->owners;
 }
 
 /* Trials that were made, of those that were planned: "30", "7/30". */
@@ -112,14 +119,18 @@ static void add_planned(struct list *list, const struct experiment_row *row)
         table_addf(&list->table, PLAIN, "%lld/%lld", made, planned);
 }
 
-static void experiment_columns(struct table *table, bool stopped)
+static void experiment_columns(struct list *list)
 {
+    struct table *table = &list->table;
+
     table_column(table, "experiment", COLUMN_RIGHT);
     table_column(table, "name", COLUMN_SHRINK);
+    if (list->owners)
+        table_column(table, "owner", COLUMN_SHRINK);
     table_column(table, "state", COLUMN_LEFT);
     table_column(table, "trials", COLUMN_RIGHT);
     table_column(table, "done", COLUMN_RIGHT);
-    if (stopped)
+    if (list->stopped)
         table_column(table, "stopped", COLUMN_RIGHT | COLUMN_OPTIONAL);
     table_column(table, "failed", COLUMN_RIGHT);
     table_column(table, "best", COLUMN_RIGHT);
@@ -138,6 +149,8 @@ static void experiment_cells(struct list *list, const struct experiment_row *row
     str_add_state(&words, experiment_state_name(state), e->reason);
     table_addf(&list->table, BOLD, "%lld", (long long)e->id);
     table_add(&list->table, PLAIN, e->name);
+    if (list->owners)
+        table_add(&list->table, PLAIN, e->owner ? e->owner : "");
     table_add(&list->table, experiment_colour(state), words.s);
     add_planned(list, row);
     table_addf(&list->table, PLAIN, "%lld", (long long)row->counts[TRIAL_COMPLETED]);
@@ -172,8 +185,8 @@ static int on_experiment(const struct experiment_row *row, void *arg)
     autofree(mem) char *params = trial_params(list->store, row->experiment.id, row->best_trial);
     autorelease(str) struct str text = STR_INIT;
     struct json_out out = JSON_OUT(&text);
-    output_experiment(&out, row, list->engine, params,
-                      count_attempts(list->store, row->experiment.id), false);
+    rows_put_experiment(&out, row, list->engine, params,
+                        count_attempts(list->store, row->experiment.id), false);
     print_object(list, &text);
     return 0;
 }
@@ -213,10 +226,13 @@ static void trial_cells(struct list *list, const struct trial_row *row)
     add_marks(&list->table, row->starred, row->tags.at, row->tags.len);
 }
 
-static int on_trial(const struct trial_row *row, void *arg)
+static int on_trial(const struct trial_row *stored, void *arg)
 {
     struct list *list = arg;
+    struct trial_row fresh = *stored;
+    const struct trial_row *row = &fresh;
 
+    fresh_trial(list->fresh, &fresh.trial);
     if (!list->again) {
         if (!has_state(list, trial_state_name(row->trial.state)))
             return 0;
@@ -232,7 +248,7 @@ static int on_trial(const struct trial_row *row, void *arg)
     }
     autorelease(str) struct str text = STR_INIT;
     struct json_out out = JSON_OUT(&text);
-    output_trial(&out, list->target->experiment.experiment.name, row, false);
+    rows_put_trial(&out, list->target->experiment.experiment.name, row, false);
     print_object(list, &text);
     return 0;
 }
@@ -374,6 +390,7 @@ static int list_trials(struct list *list, const char *ref)
         code = make_where(list, &target, &where);
     if (r == 0 && code == CMD_OK) {
         list->target = &target;
+        list->fresh = fresh_new(list->call->home, &target.spec);
         list->where = where;
         trial_columns(&list->table, &target.spec);
         r = walk_trials(list);
@@ -382,16 +399,17 @@ static int list_trials(struct list *list, const char *ref)
     }
     list->target = NULL;
     list->where = NULL;
+    fresh_free(TAKE(list->fresh));
     target_release(&target);
     return r < 0 ? cmd_fail(list->call, CMD_FAILED, list->err) : code;
 }
 
 static int walk_experiments(struct list *list)
 {
-    int r = store_experiments(list->store, list->where ? 0 : list->limit, note_stopped,
-                              &list->stopped, list->err);
+    int r = store_experiments(list->store, list->where ? 0 : list->limit, note_columns, list,
+                              list->err);
 
-    experiment_columns(&list->table, list->stopped);
+    experiment_columns(list);
     if (r >= 0)
         r = store_experiments(list->store, 0, on_experiment, list, list->err);
     if (r >= 0 && where_sorts(list->where))
@@ -402,11 +420,13 @@ static int walk_experiments(struct list *list)
 static int list_experiments(struct list *list)
 {
     autofree(where) struct where *where = NULL;
+    autofree(mem) char *user = cmd_user();
     int code = make_where(list, NULL, &where);
 
     if (code != CMD_OK)
         return code;
     list->where = where;
+    list->user = user;
     int r = walk_experiments(list);
     if (r < 0)
         code = cmd_fail(list->call, CMD_FAILED, list->err);
@@ -415,6 +435,7 @@ static int list_experiments(struct list *list)
     else
         printf("no experiments yet in %s\n", list->call->home);
     list->where = NULL;
+    list->user = NULL;
     return code;
 }
 

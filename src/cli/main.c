@@ -5,17 +5,19 @@
  */
 #include "cli/help.h"
 
-extern const struct cmd cmd_init, cmd_check, cmd_run, cmd_tune, cmd_attach, cmd_stop, cmd_resume,
-    cmd_ls, cmd_show, cmd_logs, cmd_best, cmd_plot, cmd_importance, cmd_replay, cmd_compare,
-    cmd_diff, cmd_rerun, cmd_export, cmd_import, cmd_serve, cmd_knowledge, cmd_tag, cmd_note,
-    cmd_star, cmd_rm, cmd_gc, cmd_doctor, cmd_help, cmd_version;
+extern const struct cmd cmd_init, cmd_check, cmd_run, cmd_tune, cmd_submit, cmd_attach, cmd_stop,
+    cmd_pause, cmd_resume, cmd_queue, cmd_ls, cmd_show, cmd_logs, cmd_best, cmd_plot,
+    cmd_importance, cmd_replay, cmd_compare, cmd_diff, cmd_report, cmd_rerun, cmd_export,
+    cmd_import, cmd_serve, cmd_open, cmd_token, cmd_knowledge, cmd_tag, cmd_note, cmd_star, cmd_rm,
+    cmd_gc, cmd_doctor, cmd_help, cmd_version;
 
 const struct cmd *const cmd_list[] = {
-    &cmd_init,       &cmd_check,  &cmd_run,       &cmd_tune, &cmd_attach,  &cmd_stop,
-    &cmd_resume,     &cmd_ls,     &cmd_show,      &cmd_logs, &cmd_best,    &cmd_plot,
-    &cmd_importance, &cmd_replay, &cmd_compare,   &cmd_diff, &cmd_rerun,   &cmd_export,
-    &cmd_import,     &cmd_serve,  &cmd_knowledge, &cmd_tag,  &cmd_note,    &cmd_star,
-    &cmd_rm,         &cmd_gc,     &cmd_doctor,    &cmd_help, &cmd_version, NULL,
+    &cmd_init, &cmd_check,  &cmd_run,       &cmd_tune,       &cmd_submit,  &cmd_attach,
+    &cmd_stop, &cmd_pause,  &cmd_resume,    &cmd_queue,      &cmd_ls,      &cmd_show,
+    &cmd_logs, &cmd_best,   &cmd_plot,      &cmd_importance, &cmd_replay,  &cmd_compare,
+    &cmd_diff, &cmd_report, &cmd_rerun,     &cmd_export,     &cmd_import,  &cmd_serve,
+    &cmd_open, &cmd_token,  &cmd_knowledge, &cmd_tag,        &cmd_note,    &cmd_star,
+    &cmd_rm,   &cmd_gc,     &cmd_doctor,    &cmd_help,       &cmd_version, NULL,
 };
 
 /* `hone` alone: what to type first. */

@@ -7,7 +7,7 @@
 #define HONE_MARK_H
 
 #include "cli/cmd.h"
-#include "cli/find.h"
+#include "api/find.h"
 
 /* Find what the user named. 0; or an exit code after having said what is wrong. */
 int mark_find(const struct cmd_call *call, const char *ref, struct target *ret);

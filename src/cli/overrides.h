@@ -20,7 +20,8 @@
         {"parallel", 0, "N", "how many of them side by side"},                                     \
         {"seed", 0, "N", "seed of the search"},                                                    \
         {"time", 0, "TIME", "stop after this long: 30s, 10m, 2h"},                                 \
-        {"minimize", 0, "METRIC", "the metric to bring down"},                                     \
+        {"priority", 0, "N", "place in the queue, -100 to 100: higher ones start trials first"},   \
+        {"minimize", 0, "METRIC", "the metric to bring down; several: one option each"},           \
     {                                                                                              \
         "maximize", 0, "METRIC", "the metric to bring up"                                          \
     }
@@ -28,5 +29,8 @@
 /* Fill `ret` from the call; release with spec_overrides_release(). The words after -- are
  * borrowed. */
 void overrides_read(const struct cmd_call *call, struct spec_overrides *ret);
+/* Neither a file nor a program: then it is hone.yaml of this folder, which `hone init` writes, and
+ * is said so. 0, or CMD_USAGE after having said what is missing. */
+int overrides_file(struct cmd_call *call);
 
 #endif

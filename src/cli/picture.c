@@ -458,7 +458,7 @@ void picture_draw(struct picture *picture, const json_t *document,
     drop_first_lines(picture, frame->rows);
 }
 
-void picture_release(struct picture *picture)
+void picture_clear(struct picture *picture)
 {
     clear(picture);
     vec_release(&picture->lines);

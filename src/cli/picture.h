@@ -31,7 +31,7 @@ struct picture_frame {
 /* Draw anew; the old lines are replaced. */
 void picture_draw(struct picture *picture, const json_t *document,
                   const struct picture_frame *frame);
-void picture_release(struct picture *picture);
+void picture_clear(struct picture *picture);
 
 /* The same in one plain line, for logs. */
 void picture_status(const json_t *document, struct str *to);

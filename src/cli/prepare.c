@@ -5,7 +5,7 @@
 #include "cli/prepare.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "cli/checkout.h"
+#include "api/checkout.h"
 
 #include <errno.h>
 
@@ -14,6 +14,7 @@ extern char **environ;
 void prepared_release(struct prepared *prepared)
 {
     str_release(&prepared->environment);
+    free(prepared->owner);
 }
 
 static int record_code(const struct cmd_call *call, struct spec *spec, struct prepared *ret,
@@ -46,7 +47,7 @@ static int make_home(const char *home, struct err *err)
 int prepare(const struct cmd_call *call, struct spec *spec, struct prepared *ret, struct err *err)
 {
     autofree(mem) char *folder = xstrdup(spec->code ? spec->code : spec->dir); /* with its git */
-    *ret = (struct prepared){.environment = STR_INIT};
+    *ret = (struct prepared){.environment = STR_INIT, .owner = cmd_user()};
     int r = make_home(call->home, err);
     if (r >= 0)
         r = record_code(call, spec, ret, err);
@@ -72,5 +73,6 @@ struct submission prepared_submission(const struct prepared *prepared, struct sp
         .code_size = code ? prepared->snapshot.size : 0,
         .environment = prepared->environment.len ? prepared->environment.s : NULL,
         .envp = environ,
+        .owner = prepared->owner,
     };
 }

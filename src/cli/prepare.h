@@ -13,6 +13,7 @@
 struct prepared {
     struct snapshot snapshot; /* sha256 "" if none */
     struct str environment;
+    char *owner; /* the user who runs this command */
 };
 void prepared_release(struct prepared *prepared);
 

@@ -3,48 +3,16 @@
  * rerun.c — hone rerun: repeat a trial exactly: same parameters, command and seeds, in a checkout
  * of the code it ran with. A new experiment of one trial that remembers where it came from.
  */
-#include "cli/checkout.h"
-#include "cli/find.h"
+#include "api/checkout.h"
+#include "api/rerun.h"
+#include "base/rng.h"
 #include "cli/follow.h"
+#include "cli/influx_cursor.h"
 #include "cli/prepare.h"
 #include "cli/program.h"
+#include "cli/remote_submit.h"
 
 #include <errno.h>
-
-#define SUFFIX         "-rerun"
-#define NAME_MAX_BYTES 200 /* of an experiment's name */
-
-static int note_code(const struct attempt *attempt, void *arg)
-{
-    char **code = arg;
-    if (attempt->code) {
-        free(*code);
-        *code = xstrdup(attempt->code);
-    }
-    return 0;
-}
-
-/* The code of its last attempt. */
-static char *code_of(struct store *store, const struct target *target)
-{
-    const struct experiment *experiment = &target->experiment.experiment;
-    char *code = experiment->code ? xstrdup(experiment->code) : NULL;
-    store_attempts(store, experiment->id, target->trial.trial.number, false, note_code, &code,
-                   NULL);
-    return code;
-}
-
-/* NAME-rerun: the newest of NAME stays the experiment that one looks for. */
-static void rename_spec(struct spec *spec)
-{
-    size_t n = strlen(spec->name), end = strlen(SUFFIX);
-
-    if (n + end > NAME_MAX_BYTES || (n > end && str_eq(spec->name + n - end, SUFFIX)))
-        return;
-    char *name = xasprintf("%s" SUFFIX, spec->name);
-    free(spec->name);
-    spec->name = name;
-}
 
 /* It runs in a checkout, and that is its record: no snapshot of it is taken. */
 static int prepare_rerun(const struct cmd_call *call, struct spec *spec, struct prepared *ret,
@@ -66,7 +34,7 @@ static int submit(struct cmd_call *call, struct target *target, const char *code
 
     if (code && checkout_make(call->home, code, &target->spec, &err) < 0)
         return cmd_fail(call, CMD_FAILED, &err);
-    rename_spec(&target->spec);
+    rerun_name(&target->spec);
     if (program_check(&target->spec, &err) < 0 ||
         prepare_rerun(call, &target->spec, &prepared, &err) < 0)
         return cmd_fail(call, CMD_FAILED, &err);
@@ -88,6 +56,29 @@ static int submit(struct cmd_call *call, struct target *target, const char *code
     return exit_code;
 }
 
+/* The server has all that it takes. */
+static int rerun_there(struct cmd_call *call)
+{
+    autofree(remote) struct remote *remote = NULL;
+    autorelease(err) struct err err = ERR_INIT;
+    autorelease(str) struct str path = STR_INIT;
+    autofree(mem) char *body = xasprintf("{\"key\":\"%016llx\"}", (unsigned long long)random_u64());
+    struct follow_options how = {0};
+    struct follow *follow = NULL;
+    int64_t id = 0;
+    int r = remote_open(call, &remote, &err);
+
+    str_add(&path, "/v1/trials/");
+    percent_encode(call->args[0], "", &path);
+    str_add(&path, "/rerun");
+    if (r >= 0)
+        r = remote_post(remote, path.s, body, &id, &err);
+    if (r < 0)
+        return cmd_fail(call, CMD_FAILED, &err);
+    int code = follow_open(call, &how, &follow);
+    return code ? code : follow_run(follow, id);
+}
+
 static int run(struct cmd_call *call)
 {
     autofree(store) struct store *store = NULL;
@@ -95,12 +86,14 @@ static int run(struct cmd_call *call)
     struct target target;
     int code;
 
+    if (call->server)
+        return rerun_there(call);
     if (store_open_read(call->home, &store, &err) < 0)
         return cmd_fail(call, CMD_FAILED, &err);
     if (target_find(store, call->args[0], FIND_TRIAL, &target, &err) < 0) {
         code = cmd_fail(call, CMD_FAILED, &err);
     } else {
-        autofree(mem) char *sha256 = code_of(store, &target);
+        autofree(mem) char *sha256 = rerun_code(store, &target);
         code = submit(call, &target, sha256);
     }
     target_release(&target);

@@ -6,7 +6,7 @@
 #ifndef HONE_RESULTS_H
 #define HONE_RESULTS_H
 
-#include "cli/find.h"
+#include "api/find.h"
 
 struct outcome {
     int64_t number;

@@ -3,17 +3,21 @@
  * resume.c — hone resume: go on with an experiment that was interrupted or whose engine died, or
  * with one that is finished and is given more trials.
  */
-#include "cli/checkout.h"
+#include "api/checkout.h"
+#include "api/rows.h"
+#include "cli/ask.h"
 #include "cli/detach.h"
-#include "cli/find.h"
+#include "api/find.h"
 #include "cli/follow.h"
 #include "cli/import.h"
 #include "cli/output.h"
+#include "cli/remote.h"
 
 #include <errno.h>
 
 static const struct cmd_option options[] = {
     {"detach", 'd', NULL, "go on in the background and return"},
+    {"all", 'a', NULL, "let a paused queue go on"},
     {"trials", 0, "+N|N", "so many trials more, or in all; a finished experiment goes on, too"},
     {NULL, 0, NULL, NULL},
 };
@@ -120,6 +124,91 @@ static int resume_and_follow(struct cmd_call *call, int64_t id, const struct ext
     return follow_run(follow, id);
 }
 
+/* ---- what was only paused goes on where it is ---- */
+
+static int say_goes_on(const struct cmd_call *call, int64_t id)
+{
+    if (call->json)
+        printf("{\"experiment\":%lld}\n", (long long)id);
+    else
+        printf("experiment %lld goes on\n", (long long)id);
+    return CMD_OK;
+}
+
+static int resume_queue(struct cmd_call *call)
+{
+    if (call->n_args || cmd_value(call, "trials"))
+        return cmd_usage(call, "--all is for the queue, not for one experiment");
+    int code = ask_queue_pause(call, false);
+    if (code == 0)
+        puts(call->json ? "{\"ok\":true}" : "the queue goes on");
+    return code;
+}
+
+static bool is_paused(struct cmd_call *call, int64_t id)
+{
+    autofree(store) struct store *store = NULL;
+    autorelease(experiment_row) struct experiment_row row = {0};
+    autofree(mem) char *ref = xasprintf("%lld", (long long)id);
+
+    return home_has_engine(call->home) && store_open_read(call->home, &store, NULL) >= 0 &&
+           store_find_experiment(store, ref, false, &row, NULL) >= 0 &&
+           row.experiment.state == EXPERIMENT_RUNNING && row.experiment.paused != HELD_NOT;
+}
+
+static int unpause(struct cmd_call *call, int64_t id)
+{
+    autofree(mem) char *request =
+        xasprintf("{\"do\":\"pause\",\"experiment\":%lld,\"mode\":\"none\"}", (long long)id);
+    int code = ask_engine(call, id, request, NULL);
+    return code ? code : say_goes_on(call, id);
+}
+
+/* ---- at a server ---- */
+
+static bool is_paused_there(struct remote *remote, int64_t id)
+{
+    autofree(json) json_t *queue = NULL;
+
+    if (remote_call(remote, "GET", "/v1/queue", NULL, &queue, NULL) < 0)
+        return false;
+    const json_t *list = json_object_get(queue, "experiments");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (json_get_int(json_array_get(list, i), "experiment", 0) == id)
+            return json_get_bool(json_array_get(list, i), "paused", false);
+    return false;
+}
+
+static int resume_there(struct cmd_call *call, const struct extension *extension)
+{
+    autofree(remote) struct remote *remote = NULL;
+    autofree(json) json_t *shown = NULL;
+    autorelease(err) struct err err = ERR_INIT;
+    struct follow_options how = {.from_now = true};
+    struct follow *follow = NULL;
+    autofree(mem) char *body =
+        extension->add || extension->total
+            ? xasprintf("{\"trials\":{\"%s\":%lld}}", extension->add ? "add" : "set",
+                        (long long)(extension->add ? extension->add : extension->total))
+            : xstrdup("{}");
+    int r = remote_open(call, &remote, &err);
+
+    if (r >= 0)
+        r = remote_show(remote, call->n_args ? call->args[0] : "last", &shown, &err);
+    if (r < 0)
+        return cmd_fail(call, CMD_FAILED, &err);
+    int64_t id = json_get_int(shown, "experiment", 0);
+    bool paused = is_paused_there(remote, id);
+    autofree(mem) char *ref = xasprintf("%lld", (long long)id);
+    int code = remote_act(call, ref, "resume", body);
+    if (code || paused)
+        return code ? code : say_goes_on(call, id);
+    if (cmd_flag(call, "detach"))
+        return detach_say(call, id);
+    code = follow_open(call, &how, &follow);
+    return code ? code : follow_run(follow, id);
+}
+
 static int run(struct cmd_call *call)
 {
     autorelease(err) struct err err = ERR_INIT;
@@ -130,8 +219,14 @@ static int run(struct cmd_call *call)
 
     if (code)
         return code;
+    if (cmd_flag(call, "all"))
+        return resume_queue(call);
+    if (call->server)
+        return resume_there(call, &extension);
     if (find_one(call, &id, &err) < 0)
         return cmd_fail(call, CMD_FAILED, &err);
+    if (!cmd_value(call, "trials") && is_paused(call, id))
+        return unpause(call, id);
     if (!cmd_flag(call, "detach"))
         return resume_and_follow(call, id, &extension, NULL);
     if (detach_fork(call, &detach, &code))
@@ -142,10 +237,11 @@ static int run(struct cmd_call *call)
 const struct cmd cmd_resume = {
     .name = "resume",
     .args = "[EXPERIMENT]",
-    .help = "go on with an interrupted experiment; what still runs is adopted",
+    .help = "go on with a paused or interrupted experiment; what still runs is adopted",
     .details = "Trials that still run under their keepers are adopted, those that do not are "
                "started again (from their newest checkpoint if they wrote one), nothing runs "
-               "twice. Without a name: the newest experiment that is not finished.\n\n"
+               "twice. Without a name: the newest experiment that is not finished. One that 'hone "
+               "pause' put off goes on where it is; --all is for a queue that was paused.\n\n"
                "--trials +50 gives it fifty trials more than it was to have, --trials 150 so many "
                "in all; then a finished or stopped experiment goes on as well, and its search "
                "knows all that was found.",

@@ -113,13 +113,26 @@ static int remove_target(const struct cmd_call *call, const struct target *targe
     return code;
 }
 
+/* The server sees to it that nothing of it runs, and to the files. */
+static int remove_there(const struct cmd_call *call, const struct target *target)
+{
+    static char *const no_files[] = {NULL};
+    autofree(mem) char *name = target_name(target);
+    autofree(mem) char *what =
+        xasprintf("%s %s at %s, with results and files", target->has_trial ? "trial" : "experiment",
+                  name, call->server);
+    int code = ask(call, what);
+
+    return code ? code : remove_all(call, target, no_files);
+}
+
 static int run(struct cmd_call *call)
 {
     struct target target;
     int code = mark_find(call, call->args[0], &target);
 
     if (code == 0)
-        code = remove_target(call, &target);
+        code = call->server ? remove_there(call, &target) : remove_target(call, &target);
     target_release(&target);
     return code;
 }

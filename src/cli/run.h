@@ -9,13 +9,14 @@
 
 /* Rows for a command's option table: those that change the spec, and how it is run. */
 #define RUN_OPTIONS                                                                                \
-    OVERRIDE_OPTIONS,                                                                              \
+    OVERRIDE_OPTIONS, {"detach", 'd', NULL, "start it in the background and return"},              \
     {                                                                                              \
-        "detach", 'd', NULL, "start it in the background and return"                               \
+        "port", 0, "N", "serve its pages there (7470; taken: any free port); off: do not"          \
     }
 
-/* Neither a file nor a program? Says so and returns CMD_USAGE; else 0. */
-int run_refuse_nothing(struct cmd_call *call);
+/* The spec of the call under these changes. 0, or CMD_USAGE after having said what is wrong: wrong
+ * specs are wrong usage. */
+int run_read_spec(struct cmd_call *call, const struct spec_overrides *overrides, struct spec *spec);
 /* The file of the call, if any, under these changes. Returns the exit code. */
 int run_spec(struct cmd_call *call, const struct spec_overrides *overrides);
 

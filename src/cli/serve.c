@@ -6,15 +6,18 @@
 #include "api/server.h"
 #include "api/web.h"
 #include "api/wire.h"
+#include "base/fs.h"
 #include "base/log.h"
 #include "cli/cmd.h"
+#include "cli/served.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PORT 7470
+#define TAKE_TRIES 50 /* of taking the lock from one that dies */
+#define TAKE_US    100000
 
 struct serving {
     struct cmd_call *call;
@@ -63,6 +66,27 @@ static int engine_pid(const char *home)
     return peer.pid;
 }
 
+/* Does whoever holds the lock answer? One that was killed may hold it for a moment more. */
+static bool engine_answers(const char *home)
+{
+    autofree(json) json_t *reply = NULL;
+    int r = wire_call(home, "{\"do\":\"live\"}", &reply, NULL);
+    return r != -ENOENT && r != -ECONNREFUSED && r != -EPIPE;
+}
+
+static int open_runtime(struct serving *serving, const struct runtime_options *options,
+                        struct err *err)
+{
+    int r;
+
+    for (int tries = 0;; tries++) {
+        r = runtime_open(&serving->loop, options, &serving->runtime, err);
+        if (r != -EAGAIN || tries == TAKE_TRIES || engine_answers(options->home))
+            return r;
+        usleep(TAKE_US);
+    }
+}
+
 static int be_engine(struct serving *serving, struct err *err)
 {
     const char *home = serving->call->home;
@@ -73,7 +97,7 @@ static int be_engine(struct serving *serving, struct err *err)
         .on_failure = on_failure,
         .arg = serving,
     };
-    int r = runtime_open(&serving->loop, &options, &serving->runtime, err);
+    int r = open_runtime(serving, &options, err);
     int pid = r == -EAGAIN ? engine_pid(home) : 0;
 
     if (pid)
@@ -88,6 +112,7 @@ static void say_address(const struct serving *serving, int port)
     const char *address = web_address(serving->web);
     int udp = web_udp_port(serving->web);
     autorelease(str) struct str text = STR_INIT;
+    autofree(mem) char *link = web_link(serving->web);
     struct json_out out = JSON_OUT(&text);
 
     if (serving->call->json) {
@@ -95,15 +120,18 @@ static void say_address(const struct serving *serving, int port)
         json_put_text(&out, "address", address);
         if (udp >= 0)
             json_put_int(&out, "udp", udp);
+        json_put_text(&out, "link", link);
         json_end_object(&out);
     } else {
         autofree(mem) char *wanted = xasprintf(":%d", port);
         const char *colon = strrchr(address, ':');
         if (port && colon && !str_eq(colon, wanted))
             str_addf(&text, "port %d is taken\n", port);
-        str_addf(&text, "serving %s at http://%s", serving->call->home, address);
+        str_addf(&text, "serving %s at %s://%s", serving->call->home,
+                 cmd_value(serving->call, "tls-cert") ? "https" : "http", address);
         if (udp >= 0)
             str_addf(&text, ", datagrams at port %d", udp);
+        str_addf(&text, "\nin a browser, once: %s", link);
     }
     puts(text.s);
     fflush(stdout);
@@ -166,16 +194,60 @@ static void end(struct serving *serving)
     uv_loop_close(&serving->loop);
 }
 
+/* ---- options ---- */
+
+#define PEM_MAX ((size_t)1 << 20)
+
+/* The text of a certificate or key; NULL if the option was not given. */
+static int read_pem(const struct cmd_call *call, const char *option, struct str *to,
+                    const char **ret, struct err *err)
+{
+    const char *path = cmd_value(call, option);
+    int r = path ? fs_read(path, PEM_MAX, to, err) : 0;
+
+    *ret = path ? to->s : NULL;
+    return r < 0 ? err_context(err, "--%s", option) : 0;
+}
+
+static const char *name_given(const struct cmd_call *call)
+{
+    const char *proxy = cmd_value(call, "behind-proxy");
+    return proxy ? proxy : cmd_value(call, "name");
+}
+
+/* Names come from Host as they are: no port, no slashes. */
+static int check_name(const struct cmd_call *call)
+{
+    const char *name = name_given(call);
+
+    if (name && (!*name || strpbrk(name, ":/ ")))
+        return cmd_usage(call, "'%s' is not the name of a server: hone.example.org would be", name);
+    return 0;
+}
+
 static int run(struct cmd_call *call)
 {
     struct serving serving;
     autorelease(err) struct err err = ERR_INIT;
+    autorelease(str) struct str cert = STR_INIT, key = STR_INIT;
     const char *address = cmd_value(call, "address");
-    int64_t port = PORT, udp = -1;
+    int64_t port = WEB_PORT, udp = -1;
 
-    if (cmd_number(call, "port", 0, 65535, &port) || cmd_number(call, "udp", 0, 65535, &udp))
+    if (cmd_number(call, "port", 0, 65535, &port) || cmd_number(call, "udp", 0, 65535, &udp) ||
+        check_name(call))
         return CMD_USAGE;
-    struct web_options options = {address ? address : "127.0.0.1", (int)port, (int)udp};
+    struct web_options options = {
+        .address = address ? address : "127.0.0.1",
+        .port = (int)port,
+        .udp_port = (int)udp,
+        .commands = served_commands,
+        .trust_local = cmd_flag(call, "trust-local"),
+        .name = name_given(call),
+        .behind_proxy = cmd_value(call, "behind-proxy") != NULL,
+    };
+    if (read_pem(call, "tls-cert", &cert, &options.tls_cert, &err) < 0 ||
+        read_pem(call, "tls-key", &key, &options.tls_key, &err) < 0)
+        return cmd_fail(call, CMD_USAGE, &err);
     begin(&serving, call);
     int r = be_engine(&serving, &err);
     if (r >= 0)
@@ -193,8 +265,14 @@ static int run(struct cmd_call *call)
 
 static const struct cmd_option options[] = {
     {"port", 'p', "N", "where to listen (7470); if it is taken, any free port"},
-    {"address", 0, "ADDRESS", "one of this machine's own: 127.0.0.1, ::1, localhost"},
-    {"udp", 0, "PORT", "take datagrams of line protocol, too"},
+    {"address", 0, "ADDRESS",
+     "where to listen (127.0.0.1); 0.0.0.0: everywhere, with TLS or proxy"},
+    {"udp", 0, "PORT", "take datagrams of line protocol, too, on this machine"},
+    {"tls-cert", 0, "FILE", "speak HTTPS with this certificate (PEM, with its chain)"},
+    {"tls-key", 0, "FILE", "and this key"},
+    {"name", 0, "NAME", "by which browsers know this server, beside its addresses"},
+    {"behind-proxy", 0, "NAME", "a proxy of this name speaks TLS for it"},
+    {"trust-local", 0, NULL, "as root: own programs on this machine need no token to send metrics"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -209,7 +287,12 @@ const struct cmd cmd_serve = {
                "drops its name. A database that does not exist is made; lines without one go to "
                "'outside', and so do datagrams. NaN and infinities are kept; texts are not. An "
                "answer of 204 means that what was sent survives the end of this process, however "
-               "it comes.\n\nThe address is printed, and kept in HOME/address while it is served. "
+               "it comes.\n\nWho asks needs a token ('hone token add NAME'), a browser the link "
+               "that is printed, once ('hone open' prints another). Programs of the same user on "
+               "this machine may send and query metrics without one; not as root, unless "
+               "--trust-local says so. Other addresses than this machine's own need TLS: "
+               "--tls-cert and --tls-key, or --behind-proxy.\n\nThe address is printed, and kept "
+               "in HOME/address while it is served. "
                "/v1/ingest counts what came and what was dropped. /metrics is for Prometheus. "
                "Ctrl-C or SIGTERM ends it. While it runs it is the engine of the home: other "
                "commands submit to it.",

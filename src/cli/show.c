@@ -7,6 +7,7 @@
 #include "cli/show.h"
 #include "base/clock.h"
 #include "base/shell.h"
+#include "api/tuning.h"
 #include "cli/view.h"
 #include "cli/width.h"
 
@@ -172,7 +173,7 @@ static bool is_tuning(const char *json)
     if (!strstr(json, "\"tuned\"") && !strstr(json, "\"changed\"") &&
         !strstr(json, "\"tune_note\""))
         return false;
-    return json_parse(json, strlen(json), &event, NULL) == 0 && view_event_is_tuning(event);
+    return json_parse(json, strlen(json), &event, NULL) == 0 && tuning_is_event(event);
 }
 
 static int on_event(int64_t id UNUSED, int64_t time_us, int64_t trial, const char *json, void *arg)
@@ -243,7 +244,10 @@ static int run(struct cmd_call *call)
     if (store_open_read(call->home, &store, &err) < 0)
         return cmd_fail(call, CMD_FAILED, &err);
     int r = target_find(store, call->args[0], FIND_ANY, &target, &err);
-    struct show show = {call, store, &target, home_has_engine(call->home)};
+    autofree(fresh) struct fresh *fresh = r == 0 ? fresh_new(call->home, &target.spec) : NULL;
+    struct show show = {call, store, &target, home_has_engine(call->home), fresh};
+    if (r == 0 && target.has_trial)
+        fresh_trial(fresh, &target.trial.trial);
     if (r == 0)
         print(&show);
     target_release(&target);

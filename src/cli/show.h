@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show.h — what show.c, show_experiment.c, show_trial.c and show_tuning.c share.
+ * show.h — what show.c, show_experiment.c, show_trial.c, show_alerts.c and show_tuning.c share.
  */
 #ifndef HONE_SHOW_H
 #define HONE_SHOW_H
 
 #include "cli/cmd.h"
-#include "cli/find.h"
+#include "api/find.h"
+#include "api/fresh.h"
 #include "cli/output.h"
 
 struct show {
@@ -14,6 +15,7 @@ struct show {
     struct store *store;
     const struct target *target;
     bool engine;
+    struct fresh *fresh; /* NULL: the database has the newest */
 };
 
 /* "label        text" */
@@ -32,6 +34,10 @@ char *trial_error(struct store *store, const struct trial *trial);
 /* The last events of the experiment, or of the trial if one was named. */
 void show_events(const struct show *show);
 
+/* Each alert that fired for the trial; as JSON: a member of an open object. */
+void show_alerts(const struct show *show);
+void show_alerts_json(const struct show *show, struct json_out *out);
+
 /* What the machine under a trial had at last, its energy; each decision about it. */
 void show_trial_tuning(const struct show *show);
 void show_decisions(const struct show *show);
@@ -39,7 +45,6 @@ void show_decisions(const struct show *show);
 void show_experiment_tuning(const struct show *show);
 /* Members of an open object. */
 void show_trial_tuning_json(const struct show *show, struct json_out *out);
-void show_experiment_tuning_json(const struct show *show, struct json_out *out);
 
 void show_experiment(const struct show *show);
 void show_experiment_json(const struct show *show);

@@ -3,11 +3,13 @@
  * show_experiment.c — hone show of an experiment: how it stands and why, its best trials, what
  * mattered, and what the trials said that failed.
  */
+#include "api/tuning_sum.h"
 #include "base/clock.h"
 #include "base/shell.h"
 #include "cli/import.h"
 #include "cli/mattered.h"
 #include "cli/ranking.h"
+#include "cli/served.h"
 #include "cli/show.h"
 
 #include <math.h>
@@ -115,11 +117,14 @@ static void show_head_lines(const struct show *show, const struct ranking *ranki
 {
     const struct experiment_row *row = &show->target->experiment;
     const struct experiment *e = &row->experiment;
+    autofree(mem) char *user = cmd_user();
 
     show_line(show, "experiment", BOLD, "%lld %s", (long long)e->id, e->name);
     if (show->target->spec.description)
         show_line(show, "", PLAIN, "%s", show->target->spec.description);
     show_state(show);
+    if (served_owner(e->owner, user))
+        show_line(show, "owner", PLAIN, "%s", e->owner);
     if (e->rerun_of_experiment)
         show_line(show, "rerun of", PLAIN, "%lld.%lld", (long long)e->rerun_of_experiment,
                   (long long)e->rerun_of_trial);
@@ -219,26 +224,12 @@ void show_experiment(const struct show *show)
     show_events(show);
 }
 
-/* ---- JSON ---- */
-
-static void put_json(struct json_out *out, const char *key, const char *json)
-{
-    json_put_raw(out, key, json ? json : "null");
-}
-
 void show_experiment_json(const struct show *show)
 {
-    const struct experiment_row *row = &show->target->experiment;
-    autofree(mem) char *params = trial_params(show->store, row->experiment.id, row->best_trial);
     autorelease(str) struct str text = STR_INIT;
     struct json_out out = JSON_OUT(&text);
 
-    output_experiment(&out, row, show->engine, params,
-                      count_attempts(show->store, row->experiment.id), true);
-    show_experiment_tuning_json(show, &out);
-    json_put_text(&out, "code", row->experiment.code);
-    put_json(&out, "environment", row->experiment.environment);
-    put_json(&out, "spec", row->experiment.spec_json);
+    rows_put_whole_experiment(&out, show->store, show->target, show->engine);
     json_end_object(&out);
     output_line(&text);
 }

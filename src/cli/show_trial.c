@@ -140,7 +140,7 @@ static void show_metrics(const struct show *show)
     for (size_t i = 0; i < ARRAY_LEN(titles); i++)
         table_column(&table, titles[i], i > 0 && i < 5 ? COLUMN_RIGHT : COLUMN_LEFT);
     whole_load(&whole, show);
-    store_summaries(show->store, trial->experiment, trial->number, on_summary, &whole, NULL);
+    fresh_summaries(show->fresh, show->store, trial, on_summary, &whole, NULL);
     series_set_release(&whole.set);
     if (table_rows(&table)) {
         show_head(show, "metrics");
@@ -315,6 +315,7 @@ void show_trial(const struct show *show)
     show_params(show);
     show_metrics(show);
     show_attempts(show);
+    show_alerts(show);
     show_decisions(show);
     show_environment(show);
     show_events(show);
@@ -324,7 +325,7 @@ void show_trial(const struct show *show)
 
 static int attempt_json(const struct attempt *attempt, void *arg)
 {
-    output_attempt(arg, attempt);
+    rows_put_attempt(arg, attempt);
     return 0;
 }
 
@@ -333,7 +334,7 @@ static int summary_json(int64_t trial UNUSED, const struct summary *newest, void
     const struct whole *whole = arg;
     struct summary summary = whole_summary(whole, newest);
 
-    output_summary(whole->out, &summary);
+    rows_put_summary(whole->out, &summary);
     return 0;
 }
 
@@ -345,17 +346,19 @@ void show_trial_json(const struct show *show)
     struct json_out out = JSON_OUT(&text);
     struct whole whole = {.out = &out};
 
-    output_trial(&out, experiment->name, row, true);
+    rows_put_trial(&out, experiment->name, row, true);
+    rows_put_owner(&out, show->store, &row->trial);
     json_key(&out, "metrics");
     json_begin_array(&out);
     whole_load(&whole, show);
-    store_summaries(show->store, experiment->id, row->trial.number, summary_json, &whole, NULL);
+    fresh_summaries(show->fresh, show->store, &row->trial, summary_json, &whole, NULL);
     series_set_release(&whole.set);
     json_end_array(&out);
     json_key(&out, "runs");
     json_begin_array(&out);
     store_attempts(show->store, experiment->id, row->trial.number, false, attempt_json, &out, NULL);
     json_end_array(&out);
+    show_alerts_json(show, &out);
     show_trial_tuning_json(show, &out);
     json_put_text(&out, "code", experiment->code);
     json_put_raw(&out, "environment", experiment->environment ? experiment->environment : "null");

@@ -3,10 +3,10 @@
  * show_tuning.c — hone show: how the machine under a trial was tuned, decision by decision, and
  * the sums over an experiment.
  */
+#include "api/tuning_sum.h"
 #include "api/wire.h"
 #include "base/clock.h"
 #include "cli/show.h"
-#include "cli/tuning.h"
 #include "cli/view.h"
 
 #include <math.h>
@@ -129,73 +129,6 @@ void show_decisions(const struct show *show)
 
 /* ---- sums over an experiment ---- */
 
-struct ending_count {
-    char *words;
-    int64_t n;
-};
-struct tuning_sum {
-    const struct show *show;
-    struct tuning_log log;
-    int64_t trials, changes;
-    double cost_s, joules;
-    bool measured; /* all of the joules */
-    VEC(struct ending_count) endings;
-};
-
-static void count_ending(struct tuning_sum *sum, const char *words)
-{
-    if (!*words)
-        return;
-    sum->trials++;
-    vec_foreach (ending, &sum->endings)
-        if (str_eq(ending->words, words)) {
-            ending->n++;
-            return;
-        }
-    vec_push(&sum->endings, ((struct ending_count){xstrdup(words), 1}));
-}
-
-static int on_trial(const struct trial_row *row, void *arg)
-{
-    struct tuning_sum *sum = arg;
-    const struct spec *spec = &sum->show->target->spec;
-    autorelease(str) struct str words = STR_INIT;
-    struct tuning tuning;
-
-    if (row->trial.joules > 0) {
-        sum->joules += row->trial.joules;
-        sum->measured &= row->trial.joules_measured;
-    }
-    if (row->trial.attempts == 0 || system_count(spec) == 0)
-        return 0;
-    tuning_load(&tuning, sum->show->store, spec, row, &sum->log, NULL);
-    sum->changes += tuning.changes;
-    sum->cost_s += tuning.live.sum_s + tuning.restart.sum_s;
-    tuning_words(&tuning, spec, tuning.phases.len - 1, &words);
-    count_ending(sum, words.s);
-    tuning_release(&tuning);
-    return 0;
-}
-
-static void sum_load(struct tuning_sum *sum, const struct show *show)
-{
-    int64_t id = show->target->experiment.experiment.id;
-    struct trial_query query = {.experiment = id, .order = ORDER_NUMBER};
-
-    *sum = (struct tuning_sum){.show = show, .log = TUNING_LOG_INIT, .measured = true};
-    if (system_count(&show->target->spec))
-        tuning_log_load(&sum->log, show->store, id, 0, NULL);
-    store_trials(show->store, &query, on_trial, sum, NULL);
-}
-
-static void sum_release(struct tuning_sum *sum)
-{
-    vec_foreach (ending, &sum->endings)
-        free(ending->words);
-    vec_release(&sum->endings);
-    tuning_log_release(&sum->log);
-}
-
 /* What most trials ended with is what the tuner holds for the best. */
 static const struct ending_count *most_common(const struct tuning_sum *sum)
 {
@@ -211,7 +144,7 @@ void show_experiment_tuning(const struct show *show)
     struct tuning_sum sum;
     autorelease(str) struct str changes = STR_INIT, energy = STR_INIT;
 
-    sum_load(&sum, show);
+    tuning_sum_load(&sum, show->store, show->target);
     const struct ending_count *most = most_common(&sum);
     str_add_changes(&changes, sum.changes, sum.cost_s);
     if (most && sum.trials > 1)
@@ -222,17 +155,10 @@ void show_experiment_tuning(const struct show *show)
     str_add_energy(&energy, sum.joules, sum.measured);
     if (energy.len)
         show_line(show, "energy", PLAIN, "%s", energy.s);
-    sum_release(&sum);
+    tuning_sum_release(&sum);
 }
 
 /* ---- JSON ---- */
-
-static void put_energy(struct json_out *out, double joules, bool measured)
-{
-    bool known = joules > 0;
-    json_put_known(out, "energy_j", known ? joules : NAN);
-    json_put_text(out, "energy", !known ? NULL : measured ? "measured" : "estimated");
-}
 
 static void put_decision(struct json_out *out, const struct tuning_event *row)
 {
@@ -267,7 +193,7 @@ void show_trial_tuning_json(const struct show *show, struct json_out *out)
     json_put_int(out, "generation", vec_last(&tuning.phases)->generation);
     json_put_int(out, "changes", tuning.changes);
     json_put_double(out, "change_cost_s", tuning.live.sum_s + tuning.restart.sum_s);
-    put_energy(out, row->trial.joules, row->trial.joules_measured);
+    rows_put_energy(out, row->trial.joules, row->trial.joules_measured);
     json_key(out, "tuning");
     json_begin_array(out);
     for (size_t i = 0; i < n; i++)
@@ -275,15 +201,4 @@ void show_trial_tuning_json(const struct show *show, struct json_out *out)
     json_end_array(out);
     tuning_release(&tuning);
     tuning_log_release(&log);
-}
-
-void show_experiment_tuning_json(const struct show *show, struct json_out *out)
-{
-    struct tuning_sum sum;
-
-    sum_load(&sum, show);
-    json_put_int(out, "changes", sum.changes);
-    json_put_double(out, "change_cost_s", sum.cost_s);
-    put_energy(out, sum.joules, sum.measured);
-    sum_release(&sum);
 }

@@ -5,9 +5,10 @@
  * Through the engine that runs it; without one this command is the engine for a moment: it adopts
  * what still runs and ends it.
  */
-#include "cli/find.h"
+#include "api/find.h"
 #include "cli/follow.h"
 #include "cli/output.h"
+#include "cli/remote.h"
 
 #include <errno.h>
 
@@ -28,9 +29,9 @@ static int find_open(struct cmd_call *call, int64_t *ret_id, struct err *err)
     if (r >= 0) {
         const struct experiment *experiment = &target.experiment.experiment;
         *ret_id = experiment->id;
-        if (experiment->state != EXPERIMENT_RUNNING && experiment->state != EXPERIMENT_INTERRUPTED)
-            r = err_set(err, EALREADY, "experiment %lld is already %s", (long long)experiment->id,
-                        experiment_state_name(experiment->state));
+        if (ended_words(experiment->state))
+            r = err_set(err, EALREADY, "experiment %lld %s already", (long long)experiment->id,
+                        ended_words(experiment->state));
     }
     target_release(&target);
     return r;
@@ -51,6 +52,33 @@ static int stop_alone(struct cmd_call *call, struct follow *follow, int64_t id, 
     return CMD_OK;
 }
 
+static void say(const struct cmd_call *call, const char *id, bool drain)
+{
+    if (call->json)
+        printf("{\"experiment\":%s,\"drain\":%s}\n", id, drain ? "true" : "false");
+    else
+        printf("experiment %s %s\n", id,
+               drain ? "ends when its running trials have finished" : "is told to stop");
+}
+
+static int stop_there(struct cmd_call *call, bool drain)
+{
+    autofree(remote) struct remote *remote = NULL;
+    autofree(json) json_t *shown = NULL;
+    autorelease(err) struct err err = ERR_INIT;
+    int r = remote_open(call, &remote, &err);
+
+    if (r >= 0)
+        r = remote_show(remote, call->args[0], &shown, &err);
+    if (r < 0)
+        return cmd_fail(call, CMD_FAILED, &err);
+    autofree(mem) char *id = xasprintf("%lld", (long long)json_get_int(shown, "experiment", 0));
+    int code = remote_act(call, id, "stop", drain ? "{\"mode\":\"drain\"}" : "{}");
+    if (code == 0)
+        say(call, id, drain);
+    return code;
+}
+
 static int run(struct cmd_call *call)
 {
     enum stop_mode mode = cmd_flag(call, "drain") ? STOP_DRAIN : STOP_NOW;
@@ -59,6 +87,8 @@ static int run(struct cmd_call *call)
     autorelease(err) struct err err = ERR_INIT;
     int64_t id = 0;
 
+    if (call->server)
+        return stop_there(call, mode == STOP_DRAIN);
     if (find_open(call, &id, &err) < 0)
         return cmd_fail(call, CMD_FAILED, &err);
     int code = follow_open(call, &how, &follow);
@@ -71,13 +101,9 @@ static int run(struct cmd_call *call)
         follow_close(follow);
         code = r < 0 ? cmd_fail(call, CMD_FAILED, &err) : CMD_OK;
     }
-    if (code == CMD_OK && call->json)
-        printf("{\"experiment\":%lld,\"drain\":%s}\n", (long long)id,
-               mode == STOP_DRAIN ? "true" : "false");
-    else if (code == CMD_OK)
-        printf("experiment %lld %s\n", (long long)id,
-               mode == STOP_DRAIN ? "ends when its running trials have finished"
-                                  : "is told to stop");
+    autofree(mem) char *name = xasprintf("%lld", (long long)id);
+    if (code == CMD_OK)
+        say(call, name, mode == STOP_DRAIN);
     return code;
 }
 

@@ -2,13 +2,14 @@
 /*
  * summary.c — an experiment summed up for people when it ends.
  */
+#include "cli/remote.h"
 #include "cli/summary.h"
 #include "base/clock.h"
 #include "cli/mattered.h"
 #include "cli/output.h"
 #include "cli/ranking.h"
 #include "cli/table.h"
-#include "cli/tuning.h"
+#include "api/tuning.h"
 
 #include <errno.h>
 #include <math.h>
@@ -152,6 +153,26 @@ static void print_next(const struct cmd_call *call, const json_t *final)
     printf("\n");
 }
 
+/* What the server knows of it. */
+static void print_there(const struct cmd_call *call, char *ref)
+{
+    autofree(remote) struct remote *remote = NULL;
+    struct cmd_call ask = {
+        .cmd = cmd_find(cmd_list, "best"),
+        .server = call->server,
+        .colour = call->colour,
+        .n_args = 1,
+        .args = &ref,
+    };
+
+    if (remote_open(call, &remote, NULL) < 0)
+        return;
+    puts("\nbest trials");
+    fflush(stdout);
+    remote_run(&ask, remote, NULL);
+    printf("\nresults are at %s\n", remote_url(remote));
+}
+
 void summary_print(const struct cmd_call *call, const json_t *final)
 {
     autofree(store) struct store *store = NULL;
@@ -160,6 +181,11 @@ void summary_print(const struct cmd_call *call, const json_t *final)
     autofree(mem) char *ref = xasprintf("%lld", (long long)json_get_int(final, "experiment", 0));
 
     print_head(final);
+    if (call->server) {
+        if (json_get_text(json_object_get(final, "best"), "trial", NULL))
+            print_there(call, ref);
+        return;
+    }
     if (store_open_read(call->home, &store, NULL) == 0) {
         print.store = store;
         if (target_find(store, ref, FIND_EXPERIMENT, &target, NULL) == 0) {

@@ -3,6 +3,7 @@
  * table.c — aligned tables. No line ends in spaces; a table without titles has no head.
  */
 #include "cli/table.h"
+#include "cli/served.h"
 #include "cli/width.h"
 
 #include <assert.h>
@@ -32,6 +33,10 @@ const char *colour_off(bool wanted, enum colour colour)
 int terminal_width(void)
 {
     struct winsize size;
+    const char *columns = served() ? getenv("COLUMNS") : NULL;
+
+    if (columns)
+        return (int)strtol(columns, NULL, 10);
     if (!isatty(STDOUT_FILENO))
         return 0;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)

@@ -126,7 +126,7 @@ TEST(a_trial_without_a_value_has_null_not_nan)
                                       .first_nan_step = STEP_NONE},
                             .params_json = (char *)"{\"lr\":0.1}"};
 
-    output_trial(&out, "x", &row, false);
+    rows_put_trial(&out, "x", &row, false);
     assert_string_equal(
         text.s, "{\"experiment\":3,\"name\":\"x\",\"trial\":\"3.7\",\"state\":\"failed\","
                 "\"reason\":\"oom\",\"value\":null,\"best\":null,\"params\":{\"lr\":0.1},"

@@ -229,7 +229,7 @@ static int run(struct cmd_call *call)
 {
     autorelease(err) struct err err = ERR_INIT;
     struct spec_overrides overrides;
-    int code = run_refuse_nothing(call);
+    int code = overrides_file(call);
 
     if (code)
         return code;

@@ -225,14 +225,14 @@ void view_clear(struct view *view)
     if (!view->terminal || view->picture.lines.len == 0)
         return;
     begin_frame(view);
-    picture_release(&view->picture);
+    picture_clear(&view->picture);
     end_frame(view);
 }
 
 void view_free(struct view *view)
 {
     flush(view, view->terminal ? LAST_WAIT_MS : -1);
-    picture_release(&view->picture);
+    picture_clear(&view->picture);
     str_release(&view->out);
     if (view->own_fd)
         close(view->fd);

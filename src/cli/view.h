@@ -38,7 +38,5 @@ void view_say_cut(struct view *view, const char *line);
 bool view_event_may_cut(const json_t *event);
 /* One event of the events table as a plain line for people; false if it is not worth one. */
 bool view_event_line(const json_t *event, struct str *to);
-/* Is it of tuning the machine? There may be many; `show` tells them apart from the others. */
-bool view_event_is_tuning(const json_t *event);
 
 #endif

@@ -165,6 +165,37 @@ static bool extended(const json_t *event, struct str *to)
     return true;
 }
 
+/* What people said about the order. */
+static bool held(const json_t *event, struct str *to)
+{
+    const char *name = json_get_text(event, "event", "");
+    long long id = json_get_int(event, "experiment", 0);
+
+    if (str_eq(name, "paused"))
+        str_addf(to, "experiment %lld starts no more trials until 'hone resume %lld'", id, id);
+    else if (str_eq(name, "frozen"))
+        str_addf(to, "experiment %lld stands still until 'hone resume %lld'", id, id);
+    else
+        str_addf(to, "experiment %lld goes on", id);
+    return true;
+}
+
+static bool queue(const json_t *event, struct str *to)
+{
+    bool paused = str_eq(json_get_text(event, "event", ""), "queue_paused");
+
+    str_add(to, paused ? "the queue is paused until 'hone resume --all'" : "the queue goes on");
+    return true;
+}
+
+static bool priority(const json_t *event, struct str *to)
+{
+    str_addf(to, "experiment %lld has priority %lld now",
+             (long long)json_get_int(event, "experiment", 0),
+             (long long)json_get_int(event, "priority", 0));
+    return true;
+}
+
 /* "alert in trial 1.3: no number for 12 s …; requeued" */
 static bool alert(const json_t *event, struct str *to)
 {
@@ -254,6 +285,12 @@ static const struct {
     {"notice", notice},
     {"knowledge", knowledge},
     {"extended", extended},
+    {"paused", held},
+    {"frozen", held},
+    {"unpaused", held},
+    {"queue_paused", queue},
+    {"queue_unpaused", queue},
+    {"priority", priority},
     {"trial_paused", trial_paused},
     {"trial_resumed", trial_paused},
     {"trial_parked", trial_paused},
@@ -262,12 +299,6 @@ static const struct {
     {"changed", changed},
     {"tune_note", tune_note},
 };
-
-bool view_event_is_tuning(const json_t *event)
-{
-    const char *name = json_get_text(event, "event", "");
-    return str_eq(name, "tuned") || str_eq(name, "changed") || str_eq(name, "tune_note");
-}
 
 bool view_event_may_cut(const json_t *event)
 {

@@ -688,6 +688,15 @@ TEST(events_are_told_in_a_line)
                 "learning from 42 results of experiments 4, 2");
     check_event("{\"event\":\"extended\",\"experiment\":3,\"from\":4,\"trials\":9}",
                 "experiment 3 goes on to 9 trials, 4 before");
+    check_event("{\"event\":\"paused\",\"experiment\":3,\"running\":2}",
+                "experiment 3 starts no more trials until 'hone resume 3'");
+    check_event("{\"event\":\"frozen\",\"experiment\":3,\"running\":2}",
+                "experiment 3 stands still until 'hone resume 3'");
+    check_event("{\"event\":\"unpaused\",\"experiment\":3,\"running\":0}", "experiment 3 goes on");
+    check_event("{\"event\":\"queue_paused\",\"experiment\":3,\"running\":2}",
+                "the queue is paused until 'hone resume --all'");
+    check_event("{\"event\":\"priority\",\"experiment\":3,\"priority\":-5}",
+                "experiment 3 has priority -5 now");
     check_event("{\"event\":\"notice\",\"text\":\"the disk is nearly full\"}",
                 "the disk is nearly full");
     check_event("{\"event\":\"something_new\"}", "");

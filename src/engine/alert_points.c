@@ -64,7 +64,8 @@ static int on_chunk(const struct series_chunk *chunk, void *arg)
         int64_t ns = chunk->times_ns[i], step = chunk->steps[i];
         bool timed = ns != INT64_MIN && reading->started_us;
         if (step == STEP_NONE)
-            step = reading->points.len ? vec_last(&reading->points)->step + 1 : 0;
+            step =
+                reading->points.len ? MIN(vec_last(&reading->points)->step, INT64_MAX - 1) + 1 : 0;
         if (reading->fresh)
             begin_attempt(reading, step);
         struct expr_point point = {

@@ -233,6 +233,24 @@ static void refuse(struct live *live, const struct agent_event *event, struct no
         configure(live, to, CHANGE_LIVE, now);
 }
 
+/* Which processors it is held to from now on: nobody could say it later. */
+static void tell_cpus(struct live *live, struct now now)
+{
+    autorelease(str) struct str json = STR_INIT, list = STR_INIT;
+    struct tuned *tuned = live->tuned;
+    struct run *run = live->run;
+
+    if (!cpus_count(&tuned->cpus) || cpus_equal(&tuned->cpus, &tuned->cpus_told))
+        return;
+    tuned->cpus_told = tuned->cpus;
+    cpus_format(&tuned->cpus, &list);
+    struct json_out out = event_begin(&json, "pinned", run, run_trial(run, live->attempt.trial));
+    json_put_int(&out, "attempt", live->attempt.number);
+    json_put_text(&out, "cpus", list.s);
+    json_end_object(&out);
+    engine_event(run, live->attempt.trial, &json, now);
+}
+
 void on_system(struct live *live, const struct agent_event *event, struct now now)
 {
     struct tuned *tuned = live->tuned;
@@ -241,6 +259,8 @@ void on_system(struct live *live, const struct agent_event *event, struct now no
         return;
     tuned->sent_mono_us = 0;
     progress_changed(live, now);
+    if (event->error == 0)
+        tell_cpus(live, now);
     if (event->error < 0 && event->error != -ESRCH)
         refuse(live, event, now);
     else if (event->text && *event->text)

@@ -64,6 +64,9 @@ void engine_free(struct engine *engine)
     vec_foreach (run, &engine->runs)
         run_free(*run);
     vec_release(&engine->runs);
+    vec_foreach (user, &engine->users)
+        free(*user);
+    vec_release(&engine->users);
     vec_release(&engine->ending);
     map_release(&engine->live);
     tick_free(engine->tick);
@@ -116,6 +119,7 @@ void run_free(struct run *run)
         free(*p);
     free(run->envp);
     free(run->code);
+    free(run->key);
     free(run);
 }
 

@@ -72,12 +72,18 @@ struct submission {
     char *const *envp;       /* NULL-terminated; NULL: the engine's own */
     const double *point;     /* rerun: run exactly this point once; NULL: search */
     int64_t rerun_of_experiment, rerun_of_trial;
-    const char *token; /* told in the `started` event, so that who sent it finds it; NULL: none */
+    const char *owner; /* the user; NULL: not known */
+    const char *key;   /* the owner's own name for it: engine_submitted() finds it; NULL: none */
 };
 /* Check it against the machine, give it an id, and start it with the next tick. `store` is read for
  * what earlier experiments may teach it; NULL: nothing. */
 int engine_submit(struct engine *engine, struct store *store, struct submission *submission,
                   struct now now, int64_t *ret_experiment, struct err *err);
+
+/* What was submitted with this key, however long ago; 0: nothing. Who heard no answer sends the
+ * same key again, and nothing runs twice. */
+int engine_submitted(const struct engine *engine, struct store *store, const char *owner,
+                     const char *key, int64_t *ret, struct err *err);
 
 enum stop_mode {
     STOP_DRAIN,     /* start nothing more, let running trials finish: stopped */
@@ -88,6 +94,28 @@ enum stop_mode {
 /* -ENOENT if the experiment is not in memory. */
 int engine_stop(struct engine *engine, int64_t experiment, enum stop_mode mode, struct now now,
                 struct err *err);
+/* Put an experiment off, or (HELD_NOT) let it go on. -ENOENT if it is not in memory. */
+int engine_hold(struct engine *engine, int64_t experiment, enum held held, struct now now,
+                struct err *err);
+/* -ERANGE: a priority is -100 … 100. */
+int engine_prioritise(struct engine *engine, int64_t experiment, int64_t priority, struct now now,
+                      struct err *err);
+/* While the queue is paused no experiment starts a trial; those that run go on. */
+void engine_pause_queue(struct engine *engine, bool paused, struct now now);
+bool engine_queue_paused(const struct engine *engine);
+/* The experiments in memory, in the order in which they are served. Texts live for the call. */
+struct queue_entry {
+    int64_t experiment;
+    const char *name, *owner; /* owner NULL: not known */
+    int64_t priority;
+    enum held held;
+    int64_t running; /* trials that hold cpus */
+    int64_t wanted;  /* more that it could start now, if there were room; -1: any number */
+    bool ending;
+};
+void engine_queue(struct engine *engine, void (*fn)(const struct queue_entry *entry, void *arg),
+                  void *arg);
+const struct machine *engine_machine(const struct engine *engine);
 bool engine_has(const struct engine *engine, int64_t experiment);
 /* How many experiments are in memory, i.e. not ended. */
 size_t engine_experiments(const struct engine *engine);

@@ -124,7 +124,11 @@ TEST(a_program_that_ends_without_the_objective_says_what_it_saw)
     assert_int_equal(trial(id, 1)->reason, REASON_NO_METRIC);
     bool said = false;
     vec_foreach (event, &t.events)
-        said = said || strstr(*event, "without reporting the objective 'loss': it reported Loss");
+        said =
+            said ||
+            strstr(
+                *event,
+                "without reporting the objective 'loss': it reported Loss; did you mean 'Loss'?");
     assert_true(said);
     tear_down();
 }
@@ -162,6 +166,27 @@ TEST(an_sdk_program_is_asked_before_it_gets_a_signal)
     turn();
     assert_int_equal(count(COMMAND_STOP), 1);
     tear_down();
+}
+
+TEST(what_had_ended_before_the_stop_was_asked_for_has_completed)
+{
+    for (int early = 0; early < 2; early++) {
+        set_up(1, 0);
+        int64_t id = submit(SPEC(""));
+        started(1);
+        report(1, 1, 0.5);
+        struct agent_event event = {
+            .kind = EVENT_ENDED,
+            .attempt = 1,
+            .ending = {.ended_us = now().wall_us + (early ? -1 : 1), .run_us = US_PER_S},
+        };
+        engine_stop(t.engine, id, STOP_NOW, now(), NULL);
+        turn();
+        engine_on_event(t.engine, &event, now());
+        turn();
+        assert_int_equal(trial(id, 1)->state, early ? TRIAL_COMPLETED : TRIAL_STOPPED);
+        tear_down();
+    }
 }
 
 TEST(an_interrupted_experiment_goes_on_where_it_stood)

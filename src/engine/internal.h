@@ -148,6 +148,8 @@ struct run {
     int64_t mean_run_us;   /* of completed trials; 0: none yet */
     int64_t since_mono_us; /* experiment.run_us counts up to here */
     int64_t look_us;       /* mono: when the deadline, a wall time, is compared again */
+    size_t user;           /* index into engine.users */
+    char *key;             /* of its submission by this engine; NULL: none */
     bool exhausted;
     bool closing;                    /* starts nothing more */
     bool dirty;                      /* its row is to be saved */
@@ -195,6 +197,8 @@ struct engine {
     struct machine machine;
     struct rng rng;
     VEC(struct run *) runs;
+    VEC(char *) users;   /* owners of runs; never forgotten */
+    bool paused;         /* the queue */
     struct map live;     /* attempt id → struct live */
     struct tick *tick;   /* being collected; never NULL */
     VEC(int64_t) ending; /* experiments that have ended in ticks not committed yet */
@@ -271,7 +275,13 @@ void knowledge_release(struct knowledge_data *knowledge);
 
 /* submit.c: make the parts of a run that follow from its spec. */
 int run_prepare(struct run *run, struct err *err);
+/* queue.c: whose it is, by engine.users. */
+void run_set_user(struct run *run);
+/* May it start nothing new, because a person said so? */
+bool run_held(const struct run *run);
 /* plan.c */
+/* What it wants of the machine just now. */
+struct claim run_claim(struct run *run);
 void plan(struct engine *engine, struct now now);
 /* A new trial in state queued; takes `point`. */
 struct trial *run_add_trial(struct run *run, double *point, struct now now);
@@ -332,6 +342,8 @@ bool pause_may(const struct run *run);
 int64_t pause_next(struct run *run);
 /* What it would take of the machine. */
 struct demand pause_demand(struct run *run, int64_t trial);
+/* Its running trials stand still until they are let go on. */
+void pause_hold(struct run *run, struct now now);
 /* Let it go on: it has an attempt that stands still. */
 void pause_resume(struct run *run, struct trial *trial, struct now now);
 /* Attempts that hold cpus. */

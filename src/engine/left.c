@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * left.c — how long a trial still runs: to the steps that it makes, or to the target. Counted from
- * now, at the pace of the windows just gone by; before the first is complete, at the pace since the
- * first step, which is less sure.
+ * now, at the pace of the windows just gone by and of the one that is not complete yet. Before the
+ * first is complete that one alone tells, which is less sure. Windows under another configuration
+ * count as they would have been under the one that is asked for.
  *
  * How many steps a trial makes is what the program said, what the completed trials of the
  * experiment made, or a parameter that is called so.
@@ -11,11 +12,8 @@
 
 #include <math.h>
 
-#define LENGTHS     64   /* completed trials that tell how long one is */
-#define UNKNOWN_S   30.0 /* nothing is known: as long as it has run, and at least this */
-#define EARLY_S     0.3  /* before a window is complete: so long since the first step … */
-#define EARLY_STEPS 3    /* … and so many steps tell a pace … */
-#define EARLY_DOUBT 2    /* … that is so much less sure */
+#define LENGTHS   64   /* completed trials that tell how long one is */
+#define UNKNOWN_S 30.0 /* nothing is known: as long as it has run, and at least this */
 
 /* The median step at which the newest completed trials ended, counted as this one; NaN: none. */
 static double usual_length(const struct run *run, uint64_t unit)
@@ -52,7 +50,8 @@ static double length_param(const struct run *run, const struct trial *trial)
     return NAN;
 }
 
-/* The step at which it ends; NaN: not known. Steps may begin with 0, so the last is one less. */
+/* The step at which it ends; NaN: not known. Who counts from 0 ends one before the number that a
+ * parameter says. */
 static double last_step(const struct live *live)
 {
     const struct run *run = live->run;
@@ -62,30 +61,64 @@ static double last_step(const struct live *live)
     if (progress->total >= progress->step)
         return progress->total;
     if (param >= progress->step)
-        return param;
+        return fmax(param - progress->from_0, progress->step);
     double usual = usual_length(run, progress->unit);
     return isnan(usual) ? NAN : fmax(usual, progress->step);
 }
 
-/* The first steps of a program are not like the others. */
-static bool early_pace(const struct progress *progress, struct pace *ret)
+/* Seconds under one configuration over those under another of the list. */
+static struct belief_ln effect_of(const struct live *live, const double *under, size_t place)
 {
-    struct pace_window all = {progress->step - progress->first_step,
-                              progress->at_s - progress->first_s};
+    const struct tuning *tuning = live->run->tuning;
 
-    if (!(all.steps >= EARLY_STEPS && all.seconds >= EARLY_S) || !pace_init(ret, &all, 1))
-        return false;
-    ret->doubt *= EARLY_DOUBT;
-    return true;
+    if (!under || !tuning->speed || place == SIZE_MAX || place == tuning_find(tuning, under))
+        return (struct belief_ln){0, 0};
+    return speed_compare(tuning->speed, progress_key(live), under, tuning->list + place * tuning->n,
+                         live->tuned->load);
 }
 
-static bool pace_of(const struct live *live, struct pace *ret)
+/* A window as it would have been; what is not known of that is added to the doubt. */
+static struct pace_window as_under(const struct live *live, const double *under,
+                                   struct pace_window window, size_t place, double *doubt)
+{
+    struct belief_ln effect = effect_of(live, under, place);
+
+    window.seconds *= exp(effect.mean);
+    *doubt = fmax(*doubt, effect.deviation);
+    return window;
+}
+
+/* What the window that is not complete says so far. */
+static struct pace_window open_window(const struct live *live, const double *under, double *doubt)
+{
+    struct window_result result;
+    const struct tuned *tuned = live->tuned;
+    size_t place = tuned ? tuning_find(live->run->tuning, tuned->now) : SIZE_MAX;
+
+    if (!window_so_far(&live->progress.window, &result))
+        return (struct pace_window){0, 0};
+    struct pace_window window = {result.steps, result.seconds};
+    return as_under(live, under, window, place, doubt);
+}
+
+/* `under` NULL: nothing is tuned. */
+static bool pace_of(const struct live *live, const double *under, struct pace *ret)
 {
     const struct progress *progress = &live->progress;
+    struct pace_window windows[PACE_WINDOWS];
+    struct pace_window all = {progress->step - progress->first_step,
+                              progress->at_s - progress->first_s};
+    size_t n = MIN(progress->n_windows, PACE_WINDOWS);
+    double doubt = 0;
 
-    if (!progress->n_windows)
-        return early_pace(progress, ret);
-    return pace_init(ret, progress->windows, MIN(progress->n_windows, PACE_WINDOWS));
+    for (size_t i = 0; i < n; i++) {
+        size_t at = (progress->n_windows - n + i) % PACE_WINDOWS;
+        windows[i] = as_under(live, under, progress->windows[at], progress->places[at], &doubt);
+    }
+    if (!pace_so_far(ret, windows, n, open_window(live, under, &doubt), all))
+        return false;
+    ret->doubt = hypot(ret->doubt, doubt);
+    return true;
 }
 
 /* Off what was known at the newest step, what has passed since. */
@@ -102,12 +135,13 @@ static double passed_s(const struct live *live, struct now now)
     return fmax(0, (double)now.wall_us / 1e6 - live->progress.at_s);
 }
 
-static bool left_of_steps(const struct live *live, struct now now, struct remaining *ret)
+static bool left_of_steps(const struct live *live, const double *under, struct now now,
+                          struct remaining *ret)
 {
     struct pace pace;
     double last = last_step(live);
 
-    if (isnan(last) || isnan(live->progress.step) || !pace_of(live, &pace))
+    if (isnan(last) || isnan(live->progress.step) || !pace_of(live, under, &pace))
         return false;
     struct remaining left = remaining_of_length(last - live->progress.step, &pace);
     *ret = since(left, passed_s(live, now));
@@ -143,7 +177,7 @@ static bool objective_pace(const struct live *live, struct now now, struct pace 
 
     if (n < 2 || curve->steps.at[n - 1] <= curve->steps.at[0])
         return false;
-    double steps = (double)(curve->steps.at[n - 1] - MAX(live->start_step, -1));
+    double steps = (double)curve->steps.at[n - 1] - (double)MAX(live->start_step, -1);
     struct pace_window window = {steps, (double)live_elapsed_us(live, now) / 1e6};
     return steps > 0 && pace_init(ret, &window, 1);
 }
@@ -203,10 +237,20 @@ static double limit_s(const struct live *live, struct now now)
     return fmax(0, left);
 }
 
+/* The configuration that it goes on with; NULL: nothing is tuned. */
+static const double *held_by(const struct live *live)
+{
+    const struct tuned *tuned = live->tuned;
+
+    if (!tuned)
+        return NULL;
+    return tuned->trying && tuned->decide ? decide_held(tuned->decide) : tuned->now;
+}
+
 bool live_left(const struct live *live, struct now now, struct remaining *ret, bool *ret_target)
 {
     struct remaining target;
-    bool known = left_of_steps(live, now, ret);
+    bool known = left_of_steps(live, held_by(live), now, ret);
 
     *ret_target = left_to_target(live, now, &target);
     if (*ret_target && (!known || (remaining_is_sure(&target) && target.middle < ret->middle)))
@@ -226,8 +270,9 @@ double live_left_s(const struct live *live, struct now now)
     double mean = (double)live->run->mean_run_us / 1e6;
     struct remaining left;
     double seconds = fmax(UNKNOWN_S, elapsed);
+    const double *under = live->tuned ? live->tuned->now : NULL;
 
-    if (left_of_steps(live, now, &left) && isfinite(left.middle))
+    if (left_of_steps(live, under, now, &left) && isfinite(left.middle))
         seconds = left.middle;
     else if (mean > elapsed)
         seconds = mean - elapsed;

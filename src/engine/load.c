@@ -163,8 +163,10 @@ static int extend(struct run *run, const struct extension *extension, struct err
         return err_set(err, EINVAL, "an experiment has at most %d trials", TRIALS_MAX);
     int64_t trials = extension->total ? extension->total : spec->trials + extension->add;
     if (trials <= spec->trials)
-        return err_set(err, EINVAL, "experiment %lld has a budget of %lld trials already", id,
-                       (long long)spec->trials);
+        return err_set(err, EINVAL,
+                       "experiment %lld has a budget of %lld trials already: ask for more than "
+                       "that, or for +N more",
+                       id, (long long)spec->trials);
     run->budget_before = spec->trials;
     spec->trials = trials;
     autorelease(str) struct str json = STR_INIT;
@@ -184,8 +186,8 @@ static int load_parts(struct run *run, struct store *store, const struct extensi
 
     if (r >= 0 && !run->experiment.rerun_of_trial)
         r = knowledge_load(run, store, err);
-    if (r >= 0)
-        r = extend(run, extension, err);
+    if (r >= 0 && extend(run, extension, err) < 0)
+        return -EINVAL; /* nothing is wrong with the experiment */
     if (r >= 0)
         r = run_prepare(run, err);
     if (r >= 0)
@@ -196,6 +198,8 @@ static int load_parts(struct run *run, struct store *store, const struct extensi
         r = alerts_load(run, store, err);
     if (r >= 0)
         load_closing(run);
+    if (r < 0)
+        err_context(err, "experiment %lld cannot be loaded", (long long)run->experiment.id);
     return r;
 }
 
@@ -238,11 +242,11 @@ static int load_run(struct engine *engine, struct store *store, int64_t id,
     row.experiment = (struct experiment){0};
     experiment_row_release(&row);
     run->since_mono_us = now.mono_us;
+    run_set_user(run);
     vec_push(&engine->runs, run);
     r = load_parts(run, store, extension, now, err);
     if (r < 0) {
         run_drop(run);
-        err_context(err, "experiment %lld cannot be loaded", (long long)id);
         return r;
     }
     *ret = run;
@@ -312,6 +316,9 @@ int engine_load(struct engine *engine, struct store *store, bool go_on, struct n
         return r;
     engine->next_experiment = experiment + 1;
     engine->next_attempt = attempt + 1;
+    r = store_queue_paused(store, &engine->paused, err);
+    if (r < 0)
+        return r;
     r = store_experiments(store, 0, note_running, &list, err);
     for (size_t i = list.ids.len; r >= 0 && i-- > 0;)
         r = load_left(engine, store, list.ids.at[i], go_on, now, err);
@@ -326,6 +333,7 @@ static void reopen(struct run *run)
     experiment->state = EXPERIMENT_RUNNING;
     experiment->reason = REASON_NONE;
     experiment->ended_us = 0;
+    experiment->paused = HELD_NOT;
     free(experiment->error);
     experiment->error = NULL;
     run->closing = false;
@@ -352,6 +360,8 @@ int engine_resume(struct engine *engine, struct store *store, int64_t experiment
         reopen(run);
         return 0;
     }
+    if (run && !run->closing && run->experiment.paused)
+        return engine_hold(engine, experiment, HELD_NOT, now, err);
     int r = check_away(engine, experiment, err);
     if (r >= 0)
         r = load_run(engine, store, experiment, NULL, now, &run, err);

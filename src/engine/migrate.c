@@ -29,6 +29,7 @@ struct migration {
     VEC(struct old_trial) trials;
     struct series_copy *copy; /* of one attempt, under way; NULL: none */
     size_t copied, failed;    /* trials */
+    bool all;                 /* of the home: it is whole afterwards */
 };
 
 static int add_experiment(const struct experiment_row *row, void *arg)
@@ -53,6 +54,7 @@ struct migration *migration_new(const char *home, struct store *store, struct se
     migration->home = xstrdup(home);
     migration->store = store;
     migration->db = db;
+    migration->all = true;
     if (series_whole(home) || store_experiments(store, 0, add_experiment, migration, NULL) < 0)
         return NULL;
     if (migration->experiments.len == 0) {
@@ -60,6 +62,23 @@ struct migration *migration_new(const char *home, struct store *store, struct se
         return NULL;
     }
     return TAKE(migration);
+}
+
+struct migration *migration_of(const char *home, struct store *store, struct series_db *db,
+                               int64_t experiment)
+{
+    struct migration *migration = xcalloc(1, sizeof(*migration));
+
+    migration->home = xstrdup(home);
+    migration->store = store;
+    migration->db = db;
+    migration_add(migration, experiment);
+    return migration;
+}
+
+void migration_add(struct migration *migration, int64_t experiment)
+{
+    vec_push(&migration->experiments, experiment);
 }
 
 static void leave_experiment(struct migration *migration)
@@ -137,12 +156,12 @@ static int copy_turn(struct migration *migration)
 static bool finish(struct migration *migration)
 {
     if (migration->failed || series_db_sync(migration->db, NULL) < 0) {
-        log_warn("the samples of %zu older trials could not be read into the store; the next start "
-                 "tries again",
-                 migration->failed);
+        log_warn("the samples of %zu trials could not be read into the store%s", migration->failed,
+                 migration->all ? "; the next start tries again" : "");
         return true;
     }
-    mark(migration->home);
+    if (migration->all)
+        mark(migration->home);
     log_info("the samples of %zu older trials are in the store of series", migration->copied);
     return true;
 }

@@ -4,7 +4,7 @@
  *
  * Per line there is no lookup: the reader of lines knows each series (measurement and tags) and
  * each field by a struct, and these carry our handles, the trial's number and the metric's. Lines
- * of one trial that follow each other are stored together.
+ * of one trial are stored together (observe_rows.c).
  *
  * Invariant: a row is stored only for trials up to `committed`; the others' rows wait in a tick.
  */
@@ -13,8 +13,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
-
-#define ROWS_MAX 1024 /* gathered before they are stored */
 
 static const struct influx_limits limits = {
     .series = 1000000, .names = 100000, .bytes = (size_t)512 << 20, .fixed_kinds = true};
@@ -169,27 +167,6 @@ static uint32_t name_metric(struct observe *observe, const struct influx_series 
     return series_db_name(observe->db, text.s, text.len);
 }
 
-/* Store what is gathered. If it fails all of it stays: whose it is may not be who asks. */
-static int put_rows(struct observe *observe, struct err *err)
-{
-    size_t at = 0;
-
-    if (!observe->rows.len)
-        return 0;
-    vec_foreach (row, &observe->rows) {
-        row->names = observe->names.at + at;
-        row->values = observe->values.at + at;
-        at += row->n;
-    }
-    int r =
-        series_db_append(observe->db, &observe->source, observe->rows.at, observe->rows.len, err);
-    if (r < 0)
-        return r;
-    observe->rows.len = observe->names.len = observe->values.len = 0;
-    observe->unflushed = true;
-    return 0;
-}
-
 void observed_mark(struct observed *observed, int64_t number)
 {
     struct observed_trial *trial = &observed->trials.at[number - 1];
@@ -237,30 +214,33 @@ int observed_line(struct observed *observed, const struct influx_line *line, str
     int r = 0;
 
     assert(number > 0 && number <= observed->committed);
-    if (observe->rows.len == ROWS_MAX || observe->source.trial != number ||
-        observe->source.experiment != observed->experiment.id)
-        r = put_rows(observe, err);
+    if (observe_rows_full(observe))
+        r = observe_store_rows(observe, err);
     if (r < 0)
         return r;
-    observe->source = (struct series_source){observed->experiment.id, number, 0, SERIES_OUTSIDE};
     row.n = gather(observe, line, &row.step);
     observe->counts.lines++;
     observe->counts.values += row.n;
     if (row.n)
-        vec_push(&observe->rows, row);
+        observed_put_row(observed, number, &row);
     observed_mark(observed, number);
     return 0;
 }
 
 int observe_flush(struct observe *observe, struct err *err)
 {
-    int r = put_rows(observe, err);
+    int r = observe_store_rows(observe, err);
 
     if (r == 0 && observe->unflushed)
         r = series_db_flush(observe->db, err);
     if (r == 0)
         observe->unflushed = false;
     return r;
+}
+
+struct tracked *observe_tracked(const struct observe *observe)
+{
+    return observe->tracked;
 }
 
 void observe_counts(const struct observe *observe, struct observe_counts *ret)

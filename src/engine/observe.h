@@ -15,6 +15,7 @@
 #define HONE_OBSERVE_H
 
 #include "engine/engine.h"
+#include "engine/tracked.h"
 #include "metrics/influx.h"
 #include "series/db.h"
 
@@ -29,6 +30,9 @@ int observe_new(struct engine *engine, struct store *reader, struct series_db *d
                 struct observe **ret, struct err *err);
 void observe_free(struct observe *observe);
 DEFINE_AUTOFREE(observe);
+
+/* Runs that tracking clients name; they live as long as `observe`. */
+struct tracked *observe_tracked(const struct observe *observe);
 
 /* The database of this name, made if it is new. -EINVAL: no name; -E2BIG: too many. */
 int observe_open(struct observe *observe, const char *db, struct now now, struct observed **ret,

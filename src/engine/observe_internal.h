@@ -13,6 +13,7 @@
 struct observed_trial { /* trials[number - 1] */
     int64_t created_us, started_us, ended_us;
     int64_t last_step;
+    size_t pile;  /* of its rows that wait, if that one is its own */
     bool changed; /* since its summary was written */
     bool removed; /* its number stays unused */
 };
@@ -34,25 +35,55 @@ struct observed {
     bool loaded; /* its trials are known */
     bool stored; /* its row was in the database when last looked at */
 };
+#define OBSERVE_NO_ROW SIZE_MAX
+struct observe_row {
+    struct series_row row; /* names and values are put in when it is stored */
+    size_t at;             /* of its first name and value */
+    size_t next;           /* of its pile */
+};
+struct observe_pile { /* the rows of one trial that wait */
+    struct series_source source;
+    size_t first, last;
+    bool done; /* stored, or not to be stored any more */
+};
 struct observe {
     struct engine *engine;
     struct store *reader;
     struct series_db *db;
     VEC(struct observed *) all;
-    struct series_source source; /* of the rows that are gathered */
-    VEC(struct series_row) rows; /* names and values are put in when they are stored */
+    VEC(struct observe_pile) piles; /* observe_rows.c has these */
+    VEC(struct observe_row) rows;
+    VEC(struct series_row) sorted; /* those of one pile, for the store */
     VEC(uint32_t) names;
     VEC(double) values;
     bool unflushed;
     struct observe_counts counts;
+    struct tracked *tracked;
 };
 
+#define OBSERVED_PROGRAM                                                                           \
+    "(imported)" /* where the command would be: `rerun` and the like refuse it */
+
 void observed_free(struct observed *observed);
+/* A name that commands understand: letters, digits, _ and -. Free it. */
+char *observed_plain_name(const char *db);
+/* The spec of an experiment without a program, as JSON (free it). */
+int observed_spec(const char *name, char **ret, struct err *err);
 /* It has samples that its summaries do not tell of yet. */
 void observed_mark(struct observed *observed, int64_t number);
 void observed_put_trial(struct observed *observed, int64_t number, const char *params);
 void observed_await(struct observed *observed);
 /* The same key as that of the tags that became these parameters. */
 void observed_key_json(const json_t *params, struct str *to);
+
+/* ---- observe_rows.c ---- */
+bool observe_rows_full(const struct observe *observe);
+/* One more row of a trial; its names and values are the last row->n of observe's. */
+void observed_put_row(struct observed *observed, int64_t number, const struct series_row *row);
+/* If it fails all that is not stored stays: whose it is may not be who asks. */
+int observe_store_rows(struct observe *observe, struct err *err);
+/* trial 0: of all trials of the experiment. */
+void observe_forget_rows(struct observe *observe, int64_t experiment, int64_t trial);
+void observe_release_rows(struct observe *observe);
 
 #endif

@@ -7,14 +7,14 @@
  */
 #include "base/clock.h"
 #include "engine/observe_internal.h"
+#include "engine/outside.h"
 #include "spec/parse.h"
 
 #include <errno.h>
 #include <math.h>
 
 #define NAME_MAX_BYTES 200
-#define TURN_TRIALS    500          /* whose summaries are written at once */
-#define NO_PROGRAM     "(imported)" /* where the command would be: `rerun` and the like refuse it */
+#define TURN_TRIALS    500 /* whose summaries are written at once */
 
 /* ---- found again ---- */
 
@@ -51,7 +51,7 @@ static int on_experiment(const struct experiment_row *row, void *arg)
     struct observe *observe = arg;
     const char *spec = row->experiment.spec_json;
 
-    if (spec && strstr(spec, NO_PROGRAM))
+    if (spec && strstr(spec, OBSERVED_PROGRAM))
         take_observed(observe, row->experiment.id,
                       NULL); /* one that cannot be read is no database */
     return 0;
@@ -62,9 +62,9 @@ void observe_free(struct observe *observe)
     vec_foreach (observed, &observe->all)
         observed_free(*observed);
     vec_release(&observe->all);
-    vec_release(&observe->rows);
-    vec_release(&observe->names);
-    vec_release(&observe->values);
+    if (observe->tracked)
+        tracked_free(observe->tracked);
+    observe_release_rows(observe);
     free(observe);
 }
 
@@ -138,47 +138,18 @@ static int load(struct observed *observed, struct err *err)
 
 /* ---- summaries that a death came before ---- */
 
-struct untold { /* by number − 1: values that are stored, less those that summaries tell of */
-    VEC(int64_t) of_trial;
-};
-
-static void add_values(struct untold *untold, int64_t number, int64_t n)
-{
-    if (number < 1)
-        return;
-    while ((int64_t)untold->of_trial.len < number)
-        vec_push(&untold->of_trial, 0);
-    untold->of_trial.at[number - 1] += n;
-}
-
-static int on_kept(const struct series_info *info, void *arg)
-{
-    add_values(arg, info->source.trial, info->stats.count);
-    return 0;
-}
-
-static int on_summary(int64_t trial, const struct summary *summary, void *arg)
-{
-    add_values(arg, trial, -summary->count);
-    return 0;
-}
-
 /* Trials whose last samples were not summed up when an earlier server died. */
 static void mark_stale(struct observed *observed)
 {
-    struct untold untold = {{NULL, 0, 0}};
+    struct untold untold = {NULL, 0, 0};
     const struct observe *observe = observed->observe;
-    bool any = false;
 
-    series_db_list(observe->db, observed->experiment.id, -1, SERIES_NAME_NONE, on_kept, &untold);
-    store_summaries(observe->reader, observed->experiment.id, 0, on_summary, &untold, NULL);
-    vec_foreach (values, &untold.of_trial)
-        any |= *values != 0;
-    if (any && load(observed, NULL) == 0)
-        for (size_t i = 0; i < untold.of_trial.len && i < observed->trials.len; i++)
-            if (untold.of_trial.at[i] && !observed->trials.at[i].removed)
+    untold_find(observe->db, observe->reader, observed->experiment.id, &untold);
+    if (untold_any(&untold) && load(observed, NULL) == 0)
+        for (size_t i = 0; i < untold.len && i < observed->trials.len; i++)
+            if (untold.at[i] && !observed->trials.at[i].removed)
                 observed_mark(observed, (int64_t)i + 1);
-    vec_release(&untold.of_trial);
+    vec_release(&untold);
 }
 
 int observe_new(struct engine *engine, struct store *reader, struct series_db *db,
@@ -190,6 +161,8 @@ int observe_new(struct engine *engine, struct store *reader, struct series_db *d
     observe->reader = reader;
     observe->db = db;
     int r = store_experiments(reader, INT64_MAX, on_experiment, observe, err);
+    if (r >= 0)
+        r = tracked_new(engine, reader, db, &observe->tracked, err);
     if (r < 0)
         return r;
     vec_foreach (observed, &observe->all)
@@ -200,8 +173,7 @@ int observe_new(struct engine *engine, struct store *reader, struct series_db *d
 
 /* ---- made ---- */
 
-/* A name that commands understand: letters, digits, _ and -. */
-static char *plain_name(const char *db)
+char *observed_plain_name(const char *db)
 {
     struct str name = STR_INIT;
 
@@ -215,7 +187,7 @@ static char *plain_name(const char *db)
     return str_take(&name);
 }
 
-static int make_spec(const char *name, char **ret, struct err *err)
+int observed_spec(const char *name, char **ret, struct err *err)
 {
     autorelease(str) struct str text = STR_INIT, whole = STR_INIT;
     struct json_out out = JSON_OUT(&text);
@@ -225,7 +197,7 @@ static int make_spec(const char *name, char **ret, struct err *err)
     json_put_text(&out, "name", name);
     json_key(&out, "command");
     json_begin_array(&out);
-    json_text(&out, NO_PROGRAM);
+    json_text(&out, OBSERVED_PROGRAM);
     json_end_array(&out);
     json_end_object(&out);
     spec_init(&spec);
@@ -253,14 +225,14 @@ static int make(struct observe *observe, const char *db, struct now now, struct 
 {
     struct experiment experiment = {
         .id = engine_next_experiment(observe->engine),
-        .name = plain_name(db),
+        .name = observed_plain_name(db),
         .state = EXPERIMENT_FINISHED,
         .created_us = now.wall_us,
         .ended_us = now.wall_us,
         .best_mean = NAN,
         .best_deviation = NAN,
     };
-    int r = make_spec(experiment.name, &experiment.spec_json, err);
+    int r = observed_spec(experiment.name, &experiment.spec_json, err);
     if (r < 0) {
         experiment_release(&experiment);
         return r;
@@ -334,19 +306,12 @@ int observe_drop(struct observe *observe, const char *db, struct err *err)
         r = series_db_drop(observe->db, observed->experiment.id, 0, err);
         if (r < 0)
             return r;
+        observe_forget_rows(observe, observed->experiment.id, 0);
         txn_remove_experiment(engine_txn(observe->engine), observed->experiment.id);
         forget(observe, i);
         return 0;
     }
     return r;
-}
-
-static void forget_rows(struct observe *observe, int64_t experiment, int64_t trial)
-{
-    const struct series_source *source = &observe->source;
-
-    if (source->experiment == experiment && (!trial || source->trial == trial))
-        observe->rows.len = observe->names.len = observe->values.len = 0;
 }
 
 static void forget_trial(struct observed *observed, int64_t number)
@@ -366,7 +331,8 @@ static void forget_trial(struct observed *observed, int64_t number)
 
 void observe_removed(struct observe *observe, int64_t experiment, int64_t trial)
 {
-    forget_rows(observe, experiment, trial);
+    observe_forget_rows(observe, experiment, trial);
+    tracked_removed(observe->tracked, experiment, trial);
     for (size_t i = 0; i < observe->all.len; i++) {
         if (observe->all.at[i]->experiment.id != experiment)
             continue;
@@ -391,15 +357,8 @@ static int on_info(const struct series_info *info, void *arg)
     struct summing *summing = arg;
     struct observed *observed = summing->observed;
     struct observed_trial *trial = &observed->trials.at[summing->number - 1];
-    struct summary summary = {
-        .metric = (char *)series_db_name_text(observed->observe->db, info->name),
-        .count = info->stats.count,
-        .last = info->stats.last,
-        .min = info->stats.min,
-        .max = info->stats.max,
-        .last_step = info->last_step,
-        .first_nan_step = info->stats.nans ? 0 : STEP_NONE,
-    };
+    struct summary summary = outside_summary(observed->observe->db, info);
+
     if (info->first_ns > 0) { /* times before 1970 are data, but none of ours */
         trial->started_us =
             summing->timed ? MIN(trial->started_us, info->first_ns / 1000) : info->first_ns / 1000;
@@ -461,5 +420,5 @@ bool observe_turn(struct observe *observe, struct now now)
         sum_up(observed, TURN_TRIALS);
         more |= observed->changed.len > 0;
     }
-    return more;
+    return tracked_turn(observe->tracked) || more;
 }

@@ -1,46 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* observe_test.c — lines from outside on a disk that fails, and beside commands that remove. */
-#include "engine/scripted.h"
+#include "engine/scripted_outside.h"
 
-#include "base/fs.h"
 #include "engine/observe_internal.h"
-#include "series/inside.h"
-
-#include <unistd.h>
-
-static bool full; /* the disk */
-
-static ssize_t full_pwrite(int fd, const void *bytes, size_t n, off_t at)
-{
-    if (!full)
-        return pwrite(fd, bytes, n, at);
-    errno = ENOSPC;
-    return -1;
-}
-
-static int sync_not(int fd)
-{
-    return fd < 0 ? -1 : 0;
-}
-static const struct series_io full_disk = {full_pwrite, sync_not};
 
 static struct {
-    char *home;
-    struct series_db *db;
     struct observe *observe;
     struct influx_reader *reader;
 } o;
 
 static void observe_up(void)
 {
-    const char *tmp = getenv("TMPDIR");
-
-    set_up(1, 0);
-    full = false;
-    o.home = xasprintf("%s/hone-observe-XXXXXX", tmp ? tmp : "/tmp");
-    assert_non_null(mkdtemp(o.home));
-    assert_ok(series_db_open_with(o.home, SERIES_WRITE, &full_disk, &o.db, &t.err), &t.err);
-    assert_ok(observe_new(t.engine, t.store, o.db, &o.observe, &t.err), &t.err);
+    outside_up();
+    assert_ok(observe_new(t.engine, t.store, outside.db, &o.observe, &t.err), &t.err);
     o.reader = influx_reader_new();
 }
 
@@ -48,10 +20,7 @@ static void observe_down(void)
 {
     influx_reader_free(o.reader);
     observe_free(o.observe);
-    series_db_free(o.db);
-    assert_int_equal(fs_remove_tree(o.home, NULL), 0);
-    free(o.home);
-    tear_down();
+    outside_down();
 }
 
 /* Bring a line, again after a commit if its trial is new. */
@@ -82,8 +51,8 @@ static uint32_t values_of(int64_t trial)
 {
     uint32_t n = 0;
     int64_t experiment = observe_find(o.observe, "d");
-    assert_int_equal(series_db_list(o.db, experiment, trial, SERIES_NAME_NONE, count_values, &n),
-                     0);
+    assert_int_equal(
+        series_db_list(outside.db, experiment, trial, SERIES_NAME_NONE, count_values, &n), 0);
     return n;
 }
 
@@ -92,7 +61,7 @@ static uint32_t fill(void)
 {
     uint32_t n = 0;
 
-    full = true;
+    outside.full = true;
     while (tell("m,t=a v=1 1") == 0)
         n++;
     return n;
@@ -107,10 +76,98 @@ TEST(lines_that_found_a_full_disk_are_stored_when_there_is_room)
     assert_int_equal(tell("m,t=b v=2 2"), -ENOSPC); /* another's call fails, too */
     assert_int_equal(observe_flush(o.observe, NULL), -ENOSPC);
     observe_turn(o.observe, now());
-    full = false;
+    outside.full = false;
     assert_int_equal(observe_flush(o.observe, NULL), 0);
     assert_int_equal(values_of(2), n);
     assert_int_equal(values_of(1), 1);
+    observe_down();
+}
+
+struct told {
+    double values[8];
+    size_t n;
+};
+
+static int take_value(const struct series_chunk *chunk, void *arg)
+{
+    struct told *told = arg;
+
+    for (size_t i = 0; i < chunk->n; i++)
+        told->values[told->n++] = chunk->values[i];
+    return 0;
+}
+
+TEST(lines_of_trials_in_turn_are_stored_in_the_order_in_which_they_came)
+{
+    static const double expected[] = {1, 3, 2, 5, 6};
+    struct told told = {.n = 0};
+
+    observe_up();
+    assert_ok(tell("m,t=a v=1 1"), NULL);
+    assert_ok(tell("m,t=b v=5,w=7 1"), NULL);
+    assert_ok(tell("m,t=a v=3 2"), NULL);
+    assert_ok(tell("m,t=b v=6 2"), NULL);
+    assert_ok(tell("m,t=a w=9,v=2 1"), NULL);
+    assert_int_equal(observe_flush(o.observe, NULL), 0);
+    for (int64_t trial = 1; trial <= 2; trial++) {
+        struct series_source source = {observe_find(o.observe, "d"), trial, 0, SERIES_OUTSIDE};
+        uint32_t name = series_db_name(outside.db, "m.v", 3);
+        assert_int_equal(series_db_read(outside.db, &source, name, &series_all, take_value, &told),
+                         0);
+    }
+    assert_int_equal(told.n, ARRAY_LEN(expected));
+    assert_memory_equal(told.values, expected, sizeof(expected));
+    observe_down();
+}
+
+TEST(lines_in_turn_of_which_some_found_no_room_are_stored_once)
+{
+    uint32_t n = 0;
+
+    observe_up();
+    assert_ok(tell("m,t=a v=1 1"), NULL);
+    assert_ok(tell("m,t=b v=1 1"), NULL);
+    outside.full = true;
+    while (tell(n % 3 ? "m,t=a v=1 1" : "m,t=b v=1 1") == 0)
+        n++;
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(observe_flush(o.observe, NULL), -ENOSPC);
+    outside.full = false;
+    assert_int_equal(observe_flush(o.observe, NULL), 0);
+    assert_int_equal(values_of(1), 1 + n - (n + 2) / 3);
+    assert_int_equal(values_of(2), 1 + (n + 2) / 3);
+    observe_down();
+}
+
+TEST(of_lines_in_turn_those_of_a_removed_trial_are_left_out)
+{
+    observe_up();
+    assert_ok(tell("m,t=a v=1 1"), NULL);
+    assert_ok(tell("m,t=b v=1 1"), NULL);
+    assert_ok(tell("m,t=a v=2 2"), NULL);
+    assert_ok(tell("m,t=b v=2 2"), NULL);
+    int64_t experiment = observe_find(o.observe, "d");
+    txn_remove_trial(engine_txn(t.engine), experiment, 1);
+    observe_removed(o.observe, experiment, 1);
+    assert_ok(tell("m,t=b v=3 3"), NULL);
+    assert_int_equal(observe_flush(o.observe, NULL), 0);
+    assert_int_equal(values_of(1), 0);
+    assert_int_equal(values_of(2), 3);
+    observe_down();
+}
+
+TEST(a_dropped_database_takes_the_lines_that_waited_with_it)
+{
+    observe_up();
+    assert_ok(tell("m,t=a v=1 1"), NULL);
+    int64_t experiment = observe_find(o.observe, "d");
+    assert_ok(observe_drop(o.observe, "d", NULL), NULL);
+    assert_int_equal(observe_flush(o.observe, NULL), 0);
+    uint32_t n = 0;
+    assert_int_equal(series_db_list(outside.db, experiment, -1, SERIES_NAME_NONE, count_values, &n),
+                     0);
+    assert_int_equal(n, 0);
+    turn();
     observe_down();
 }
 
@@ -146,7 +203,7 @@ TEST(lines_of_a_removed_trial_go_to_a_new_one)
     observe_removed(o.observe, experiment, 1);
     assert_ok(tell("m,t=a v=2 2"), NULL);
     turn();
-    assert_ok(series_db_drop(o.db, experiment, 1, NULL), NULL);
+    assert_ok(series_db_drop(outside.db, experiment, 1, NULL), NULL);
     assert_ok(tell("m,t=a v=3 3"), NULL);
     sum_up();
     assert_int_equal(values_of(1), 0);
@@ -165,7 +222,7 @@ TEST(lines_of_a_removed_experiment_go_to_a_new_one)
     observe_removed(o.observe, experiment, 0);
     assert_ok(tell("m,t=a v=2 2"), NULL);
     turn();
-    assert_ok(series_db_drop(o.db, experiment, 0, NULL), NULL);
+    assert_ok(series_db_drop(outside.db, experiment, 0, NULL), NULL);
     sum_up();
     assert_true(observe_find(o.observe, "d") != experiment);
     assert_int_equal(values_of(1), 1);
@@ -182,12 +239,40 @@ TEST(samples_that_a_crash_left_behind_are_not_those_of_the_next_trial)
     txn_remove_trial(engine_txn(t.engine), observe_find(o.observe, "d"), 2);
     turn();
     observe_free(o.observe); /* here it crashes and comes up again */
-    assert_ok(observe_new(t.engine, t.store, o.db, &o.observe, &t.err), &t.err);
+    assert_ok(observe_new(t.engine, t.store, outside.db, &o.observe, &t.err), &t.err);
     assert_ok(tell("m,t=c v=2 2"), NULL);
     sum_up();
     assert_int_equal(values_of(1), 1);
     assert_int_equal(values_of(2), 1);
     assert_int_equal(trials(), 2);
+    observe_down();
+}
+
+static int take_first_odd(int64_t trial, const struct summary *summary, void *arg)
+{
+    (void)trial;
+    if (str_eq(summary->metric, "m.v"))
+        *(int64_t *)arg = summary->first_nan_step;
+    return 0;
+}
+
+TEST(the_first_value_that_is_no_number_is_told_by_its_step)
+{
+    int64_t step = STEP_NONE;
+
+    observe_up();
+    assert_ok(tell("m,t=a v=1,step=5i 1"), NULL);
+    assert_ok(tell("m,t=a v=2,step=6i 2"), NULL);
+    assert_ok(tell("m,t=a v=Inf,step=7i 3"), NULL);
+    assert_ok(tell("m,t=a v=NaN,step=8i 4"), NULL);
+    assert_ok(tell("m,t=a v=3,step=9i 5"), NULL);
+    assert_int_equal(observe_flush(o.observe, NULL), 0);
+    observe_turn(o.observe, now());
+    turn();
+    assert_ok(
+        store_summaries(t.store, observe_find(o.observe, "d"), 0, take_first_odd, &step, NULL),
+        NULL);
+    assert_int_equal(step, 7);
     observe_down();
 }
 

@@ -2,6 +2,7 @@
 /*
  * on_ended.c — an attempt is over and nothing of it runs: what becomes of its trial.
  */
+#include "base/suggest.h"
 #include "engine/internal.h"
 #include "engine/outcome.h"
 
@@ -15,13 +16,21 @@ static bool code_listed(const struct spec *spec, int status)
     return false;
 }
 
+/* Why it was to end. Of a user's word NONE if it had ended before: nobody looked for a while. */
+static enum reason asked_in_time(const struct live *live, const struct ending *ending)
+{
+    bool late = live->asked == REASON_CANCELLED && live->asked_us && ending->ended_us &&
+                ending->ended_us < live->asked_us;
+    return late ? REASON_NONE : live->asked;
+}
+
 static struct outcome judge(const struct live *live, const struct trial *trial,
                             const struct ending *ending)
 {
     const struct spec *spec = &live->run->spec;
     struct attempt_facts facts = {
         .ending = ending,
-        .asked = live->asked,
+        .asked = asked_in_time(live, ending),
         .obeyed = live->obeyed,
         .reached_target = live->reached_target,
         .has_value = !spec->objective.metric || isfinite(trial->value),
@@ -29,9 +38,21 @@ static struct outcome judge(const struct live *live, const struct trial *trial,
         .retries_allowed = spec->retries,
         .code_listed = ending->reason == REASON_EXIT && code_listed(spec, ending->exit_status),
     };
-    if (ending->exit_status == EXIT_CHECKPOINTED || live->asked == REASON_CHECKPOINT)
+    if (ending->exit_status == EXIT_CHECKPOINTED || facts.asked == REASON_CHECKPOINT)
         facts.new_checkpoint = launch_new_checkpoint(live);
     return outcome_of(&facts);
+}
+
+static void add_closest(const struct live *live, struct str *to)
+{
+    VEC(const char *) names = {0};
+
+    vec_foreach (summary, &live->summaries)
+        vec_push(&names, summary->metric);
+    const char *closest = suggest(live->run->spec.objective.metric, names.at, names.len);
+    if (closest)
+        str_addf(to, "; did you mean '%s'?", closest);
+    vec_release(&names);
 }
 
 static void add_names(const struct live *live, struct str *to)
@@ -69,6 +90,7 @@ static char *ending_error(const struct live *live, const struct ending *ending,
     if (outcome.reason == REASON_NO_METRIC) {
         str_addf(&text, "ended without reporting the objective '%s': ", spec->objective.metric);
         add_names(live, &text);
+        add_closest(live, &text);
         return str_take(&text);
     }
     if (outcome.reason == REASON_DIVERGED)

@@ -14,6 +14,7 @@
 void run_close(struct run *run, enum experiment_state state, enum reason reason)
 {
     run->closing = true;
+    run->experiment.paused = HELD_NOT; /* what stands still is ended */
     run->end_state = state;
     run->end_reason = run->experiment.reason = reason;
     run->dirty = true;

@@ -7,6 +7,9 @@
  *                          too much memory is held:       ├──► checkpoint, then no attempt: parked
  *                          the least likely winner        └──► stopped (pruned)
  *
+ * A person may hold the running trials of an experiment, too: these (REASON_HELD) are no rule's,
+ * and are the first to go on when the experiment does.
+ *
  * The trial's state is what is wanted; the agent tells how it stands, by numbered turns (exec.h).
  * Where the two differ the next turn is sent, and again until it is answered. So whatever gets
  * lost, and whichever engine looks, the attempt ends up as the database says.
@@ -51,15 +54,28 @@ static void announce(struct run *run, const struct trial *trial, const char *eve
     engine_event(run, trial->number, &json, now);
 }
 
-void pause_begin(struct live *live, struct now now)
+static void begin(struct live *live, enum reason why, struct now now)
 {
     struct run *run = live->run;
     struct trial *trial = run_trial(run, live->attempt.trial);
 
-    trial_become(run, trial, TRIAL_PAUSED, REASON_NONE);
+    trial_become(run, trial, TRIAL_PAUSED, why);
     run_save_trial(run, trial, false);
     announce(run, trial, "trial_paused", now);
     ask_turn(live, now);
+}
+
+void pause_begin(struct live *live, struct now now)
+{
+    begin(live, REASON_NONE, now);
+}
+
+void pause_hold(struct run *run, struct now now)
+{
+    vec_foreach (live, &run->live)
+        if ((*live)->asked == REASON_NONE &&
+            run_trial(run, (*live)->attempt.trial)->state == TRIAL_RUNNING)
+            begin(*live, REASON_HELD, now);
 }
 
 void pause_resume(struct run *run, struct trial *trial, struct now now)
@@ -128,24 +144,42 @@ int64_t run_busy(const struct run *run)
 
 /* ---- which one goes on, which one is given up ---- */
 
+/* By a rule. */
 static bool is_paused(const struct run *run, const struct live *live)
 {
-    return run->trials.at[live->attempt.trial - 1].state == TRIAL_PAUSED;
+    const struct trial *trial = &run->trials.at[live->attempt.trial - 1];
+    return trial->state == TRIAL_PAUSED && trial->reason != REASON_HELD;
+}
+
+/* Held by a person, and not to end: the first of them; 0: none. */
+static int64_t first_held(const struct run *run)
+{
+    vec_foreach (live, &run->live) {
+        const struct trial *trial = &run->trials.at[(*live)->attempt.trial - 1];
+        if (trial->state == TRIAL_PAUSED && trial->reason == REASON_HELD &&
+            (*live)->asked == REASON_NONE)
+            return trial->number;
+    }
+    return 0;
 }
 
 bool pause_may(const struct run *run)
 {
     const struct machine *machine = &run->engine->machine;
 
-    return run->counts[TRIAL_PAUSED] && !run->closing && run_busy(run) < parallel_most(run) &&
+    return run->counts[TRIAL_PAUSED] && !run->closing && !run_held(run) &&
+           run_busy(run) < parallel_most(run) &&
            run->spec.cpus <= machine->cpus - machine->cpus_used + 1e-3;
 }
 
 int64_t pause_next(struct run *run)
 {
     struct view view;
-    int64_t number = 0;
+    int64_t number = first_held(run);
 
+    if (number && !run->closing)
+        return number;
+    number = 0;
     if (run->closing || !run->stop || !run->stop->promote || !run->counts[TRIAL_PAUSED])
         return 0;
     view_init(&view, run);
@@ -216,7 +250,7 @@ static double held_bytes(const struct run *run)
     double sum = 0;
 
     vec_foreach (live, &run->live)
-        if ((*live)->paused)
+        if ((*live)->paused && is_paused(run, *live))
             sum += (double)((*live)->used_bytes ? (*live)->used_bytes : run->spec.memory_bytes);
     return sum;
 }
@@ -287,7 +321,7 @@ static void end_parked(struct run *run, enum reason reason, struct now now)
 static void end_all(struct run *run, enum reason reason, struct now now)
 {
     vec_foreach (live, &run->live)
-        if (is_paused(run, *live))
+        if (run_trial(run, (*live)->attempt.trial)->state == TRIAL_PAUSED)
             live_ask(*live, reason, false, now);
     if (reason != REASON_INTERRUPTED)
         end_parked(run, reason, now);
@@ -315,7 +349,7 @@ void pause_settle(struct run *run, struct now now)
         end_closing(run, now);
         return;
     }
-    if (one_is_ending(run))
+    if (run_held(run) || one_is_ending(run))
         return;
     if (holds_too_much(run) || slot_waits(run)) {
         give_up(run, false, now);

@@ -31,6 +31,8 @@ static bool out_of_time(struct run *run, struct now now)
 
 static void check_time(struct run *run, struct now now)
 {
+    if (run_held(run) && !run_busy(run))
+        run->since_mono_us = now.mono_us; /* it does not run */
     if (now.mono_us - run->since_mono_us >= COUNT_TIME_US) {
         run_count_time(run, now);
         run->dirty = true;
@@ -54,20 +56,26 @@ static bool goes_on(const struct run *run, int64_t trial)
     return run->trials.at[trial - 1].reason == REASON_RECONFIGURED;
 }
 
+static bool is_ready(const struct run *run, const struct waiting *waiting)
+{
+    bool only_those = run->closing || run_held(run);
+    return waiting->not_before_us == 0 && (!only_those || goes_on(run, waiting->trial));
+}
+
 static size_t ready_waiting(const struct run *run)
 {
     size_t n = 0;
     vec_foreach (waiting, &run->waiting)
-        n += waiting->not_before_us == 0 && (!run->closing || goes_on(run, waiting->trial));
+        n += is_ready(run, waiting);
     return n;
 }
 
 /* `paused`: one of them may go on. */
 static int64_t run_wants(const struct run *run, bool paused)
 {
-    if (run->closing && !run->draining)
+    if ((run->closing && !run->draining) || run->experiment.paused == HELD_FROZEN)
         return 0;
-    if (run->closing)
+    if (run->closing || run_held(run))
         return (int64_t)ready_waiting(run);
     int64_t ready = (int64_t)ready_waiting(run) + paused;
     int64_t fresh = run->exhausted ? 0 : run->budget - (int64_t)run->trials.len;
@@ -105,13 +113,13 @@ static int64_t next_trial(struct run *run, struct now now)
     if (paused)
         return paused;
     for (size_t i = 0; i < run->waiting.len; i++)
-        if (run->waiting.at[i].not_before_us == 0 &&
-            (!run->closing || goes_on(run, run->waiting.at[i].trial))) {
+        if (is_ready(run, &run->waiting.at[i])) {
             int64_t number = run->waiting.at[i].trial;
             vec_remove(&run->waiting, i);
             return number;
         }
-    if (!run->search || run->closing || run->exhausted || (int64_t)run->trials.len >= run->budget)
+    if (!run->search || run->closing || run_held(run) || run->exhausted ||
+        (int64_t)run->trials.len >= run->budget)
         return 0;
     return ask_next(run, now);
 }
@@ -195,7 +203,7 @@ static void close_if_too_large(struct run *run)
     run->experiment.error = xstrdup(err_text(&err));
 }
 
-static struct claim claim_of(struct run *run)
+struct claim run_claim(struct run *run)
 {
     int64_t paused = pause_may(run) ? pause_next(run) : 0;
 
@@ -204,6 +212,8 @@ static struct claim claim_of(struct run *run)
         .demand = paused ? pause_demand(run, paused) : run_demand(run),
         .running = run_busy(run),
         .wanted = run_wants(run, paused != 0),
+        .priority = run->experiment.priority,
+        .user = run->user,
     };
 }
 
@@ -224,7 +234,8 @@ static void start_what_fits(struct engine *engine, struct now now)
     ptrdiff_t i;
 
     for (size_t k = 0; k < n; k++)
-        claims[k] = claim_of(engine->runs.at[k]);
+        claims[k] = run_claim(engine->runs.at[k]);
+    sched_share(claims, n);
     while ((i = sched_next(&engine->machine, claims, n)) >= 0) {
         struct run *run = engine->runs.at[i];
         int64_t number = next_trial(run, now);
@@ -233,7 +244,8 @@ static void start_what_fits(struct engine *engine, struct now now)
             continue;
         }
         start_trial(run, run_trial(run, number), now);
-        claims[i] = claim_of(run);
+        claims[i] = run_claim(run);
+        sched_share(claims, n);
     }
 }
 

@@ -63,11 +63,16 @@ void progress_again(struct live *live, struct now now)
     window_change(&live->progress.window, (double)now.wall_us / 1e6 + AGAIN_S);
 }
 
-static void keep_window(struct progress *progress, const struct window_result *window)
+static void keep_window(struct live *live, const struct window_result *window)
 {
-    if (!window->bound)
-        progress->windows[progress->n_windows++ % PACE_WINDOWS] =
-            (struct pace_window){window->steps, window->seconds};
+    struct progress *progress = &live->progress;
+    const struct tuning *tuning = live->run->tuning;
+
+    if (!window->bound) {
+        size_t at = progress->n_windows++ % PACE_WINDOWS;
+        progress->windows[at] = (struct pace_window){window->steps, window->seconds};
+        progress->places[at] = live->tuned ? tuning_find(tuning, live->tuned->now) : SIZE_MAX;
+    }
     progress->ln_seconds = window->ln_seconds;
     progress->error = window->error;
 }
@@ -76,7 +81,7 @@ static void on_window(struct live *live, struct now now)
 {
     struct window_result window = window_take(&live->progress.window);
 
-    keep_window(&live->progress, &window);
+    keep_window(live, &window);
     tuned_on_window(live, &window, now);
 }
 
@@ -179,6 +184,7 @@ void progress_sample(struct live *live, const struct agent_sample *sample, int64
     struct progress *progress = &live->progress;
 
     tell_learning(live, sample);
+    progress->from_0 |= sample->step == 0;
     consider_metric(live, sample, count, now);
     if (!progress->metric || sample->step == STEP_NONE || !str_eq(sample->metric, progress->metric))
         return;

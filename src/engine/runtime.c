@@ -21,6 +21,7 @@
 #include "engine/migrate.h"
 #include "engine/notify.h"
 #include "engine/record.h"
+#include "store/changes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,9 +42,12 @@ struct runtime {
     char *home;
     int lock_fd;
     struct store *store, *reader;
+    struct changes *changes; /* told by the writer */
     struct record *record;
     runtime_removed_fn *on_removed; /* NULL: nobody is told */
     void *removed_arg;
+    runtime_event_fn *on_event; /* NULL: nobody else hears */
+    void *event_arg;
     struct engine *engine;
     struct agent *agent;
     struct code_watch *code_watch;
@@ -230,6 +234,16 @@ static void on_migrate_timer(uv_timer_t *timer)
         uv_timer_stop(timer);
 }
 
+void runtime_gather(struct runtime *runtime, int64_t experiment)
+{
+    if (runtime->migration)
+        migration_add(runtime->migration, experiment);
+    else
+        runtime->migration =
+            migration_of(runtime->home, runtime->reader, runtime_series(runtime), experiment);
+    uv_timer_start(&runtime->migrate_timer, on_migrate_timer, 0, MIGRATE_MS);
+}
+
 /* False: the disk is full, and what rests on the samples has to wait. */
 static bool flush_samples(struct runtime *runtime)
 {
@@ -333,6 +347,8 @@ static void on_engine_event(int64_t experiment, const char *json, void *arg)
     struct runtime *runtime = arg;
     if (runtime->options.on_event)
         runtime->options.on_event(experiment, json, runtime->options.arg);
+    if (runtime->on_event)
+        runtime->on_event(experiment, json, runtime->event_arg);
 }
 
 static void on_notify(const char *json, void *arg)
@@ -421,6 +437,7 @@ static void release_parts(struct runtime *runtime)
         store_free(runtime->reader);
     if (runtime->store)
         store_free(runtime->store);
+    changes_free(runtime->changes);
     err_release(&runtime->failure);
     fd_autoclose(&runtime->lock_fd);
     free(runtime->home);
@@ -441,7 +458,10 @@ int runtime_open(uv_loop_t *loop, const struct runtime_options *options, struct 
     runtime->options = *options;
     runtime->home = xstrdup(options->home);
     runtime->lock_fd = lock_fd;
+    runtime->changes = changes_new();
     r = store_open(options->home, &runtime->store, err);
+    if (r >= 0)
+        store_tell(runtime->store, runtime->changes);
     if (r >= 0)
         r = store_open_read(options->home, &runtime->reader, err);
     if (r >= 0)
@@ -516,10 +536,26 @@ void runtime_on_removed(struct runtime *runtime, runtime_removed_fn *fn, void *a
     runtime->removed_arg = arg;
 }
 
+void runtime_on_event(struct runtime *runtime, runtime_event_fn *fn, void *arg)
+{
+    runtime->on_event = fn;
+    runtime->event_arg = arg;
+}
+
+void runtime_hurry(struct runtime *runtime, bool hurry)
+{
+    agent_local_hurry(runtime->agent, hurry);
+}
+
 void runtime_removed(struct runtime *runtime, int64_t experiment, int64_t trial)
 {
     if (runtime->on_removed)
         runtime->on_removed(experiment, trial, runtime->removed_arg);
+}
+
+struct changes *runtime_changes(struct runtime *runtime)
+{
+    return runtime->changes;
 }
 
 struct store *runtime_reader(struct runtime *runtime)

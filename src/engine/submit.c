@@ -50,16 +50,47 @@ static void add_given_point(struct run *run, const double *point, struct now now
     run_save_trial(run, trial, true);
 }
 
-static void announce(struct run *run, const char *token, struct now now)
+static void announce(struct run *run, struct now now)
 {
     autorelease(str) struct str json = STR_INIT;
     struct json_out out = event_begin(&json, "started", run, NULL);
     json_put_text(&out, "name", run->experiment.name);
     json_put_int(&out, "trials", run->budget < INT64_MAX / 2 ? run->budget : 0);
-    if (token)
-        json_put_text(&out, "submission", token);
+    if (run->experiment.owner)
+        json_put_text(&out, "owner", run->experiment.owner);
     json_end_object(&out);
     engine_event(run, 0, &json, now);
+}
+
+/* What is not committed yet is in memory. */
+int engine_submitted(const struct engine *engine, struct store *store, const char *owner,
+                     const char *key, int64_t *ret, struct err *err)
+{
+    *ret = 0;
+    if (!key || !*key)
+        return 0;
+    vec_foreach (run, &engine->runs)
+        if ((*run)->key && str_eq((*run)->key, key) &&
+            str_eq((*run)->experiment.owner ? (*run)->experiment.owner : "", owner ? owner : "")) {
+            *ret = (*run)->experiment.id;
+            return 0;
+        }
+    return store_submission(store, owner ? owner : "", key, ret, err);
+}
+
+/* Who sent it, and under which name. */
+static void note_owner(struct run *run, const struct submission *submission)
+{
+    struct experiment *experiment = &run->experiment;
+
+    experiment->owner = submission->owner ? xstrdup(submission->owner) : NULL;
+    experiment->priority = run->spec.priority;
+    run_set_user(run);
+    if (!submission->key || !*submission->key)
+        return;
+    run->key = xstrdup(submission->key);
+    txn_put_submission(run->engine->tick->txn, submission->owner ? submission->owner : "",
+                       submission->key, experiment->id);
 }
 
 int engine_submit(struct engine *engine, struct store *store, struct submission *submission,
@@ -96,6 +127,7 @@ int engine_submit(struct engine *engine, struct store *store, struct submission 
     experiment->created_us = now.wall_us;
     experiment->code = submission->code ? xstrdup(submission->code) : NULL;
     experiment->environment = submission->environment ? xstrdup(submission->environment) : NULL;
+    note_owner(run, submission);
     run->envp = submission->envp ? env_copy(submission->envp) : NULL;
     run->since_mono_us = now.mono_us;
     run_note_best(run, NAN, NAN);
@@ -109,7 +141,7 @@ int engine_submit(struct engine *engine, struct store *store, struct submission 
                        now.wall_us);
     if (experiment->rerun_of_trial) /* without parameters there is no point, but a trial */
         add_given_point(run, submission->point, now);
-    announce(run, submission->token, now);
+    announce(run, now);
     knowledge_announce(run, now);
     workloads_open(run, store, now);
     *ret_experiment = experiment->id;

@@ -42,8 +42,10 @@ struct progress {
     bool holding;
     double at_s, step;          /* the newest fed; NaN: none */
     double first_s, first_step; /* the first fed; NaN: none */
+    bool from_0;                /* it counts them from 0 */
     double total;               /* steps that the program said it will make; 0: it did not */
     struct pace_window windows[PACE_WINDOWS]; /* a ring */
+    size_t places[PACE_WINDOWS];              /* of their configurations; SIZE_MAX: none */
     size_t n_windows;
     double ln_seconds, error; /* of the newest window; NaN: none */
     double used;              /* CPU seconds and the like, where no step is reported */
@@ -76,7 +78,8 @@ struct tuned {
     /* the last change, until the window after it is complete */
     enum change_kind change;
     double changed_s, changed_step;
-    struct cpus cpus; /* that it is pinned to; empty: not pinned */
+    struct cpus cpus,
+        cpus_told; /* that it is pinned to; empty: not pinned. Those of the last event */
 };
 
 /* With which configuration the next attempt of a trial begins. */
@@ -215,10 +218,10 @@ void parallel_turn(struct run *run, struct now now);
 int64_t parallel_wake_us(const struct run *run);
 
 /* ---- left.c ---- */
-/* Seconds until it ends, and how sure that is. False: nothing is known. `*ret_target`: it is the
- * time to objective.target. */
+/* Seconds until it ends under the configuration that it is held to, and how sure that is. False:
+ * nothing is known. `*ret_target`: it is the time to objective.target. */
 bool live_left(const struct live *live, struct now now, struct remaining *ret, bool *ret_target);
-/* The same for decisions: always a number, at most what limits leave. */
+/* The same for decisions: under what runs, always a number, at most what limits leave. */
 double live_left_s(const struct live *live, struct now now);
 
 #endif

@@ -53,6 +53,10 @@ TEST(cpus_are_changed_from_outside)
     train(&program, 60);
     assert_string_equal(system_of(1), "{\"cpus\":4}");
     assert_int_equal(last_sent(COMMAND_SYSTEM, 1)->cpus, 4);
+    assert_int_equal(count_events("\"event\":\"pinned\",\"experiment\":1,\"trial\":\"1.1\","
+                                  "\"attempt\":1,\"cpus\":\"0\""),
+                     1);
+    assert_true(count_events("\"cpus\":\"0-3\"") >= 1);
     tear_down();
 }
 
@@ -296,6 +300,71 @@ TEST(before_the_first_window_the_pace_since_the_first_step_tells_the_time_that_i
     train(&program, 1.5);
     assert_true(live_number(id, "remaining_high_s") / live_number(id, "remaining_s") < wide);
     tear_down();
+}
+
+static double by_half_a_second(const json_t *system)
+{
+    (void)system;
+    return 0.5;
+}
+
+TEST(the_window_that_is_not_complete_tells_of_the_pace_too)
+{
+    set_up(4, 0);
+    int64_t id = submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    struct program program = launch(1, by_threads, false);
+    report_metric(1, METRIC_TOTAL, 0, 1000);
+    train(&program, 4);
+    double before = live_number(id, "remaining_s");
+    assert_true(fabs(before - 920 * 0.05) < 2);
+    program.seconds = by_half_a_second;
+    train(&program, 2.3); /* five steps would complete it */
+    assert_true(live_number(id, "remaining_s") > 1.3 * before);
+    tear_down();
+}
+
+TEST(the_time_that_is_left_is_that_under_the_configuration_that_is_held)
+{
+    set_up(4, 0);
+    int64_t id = submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    struct program program = launch(1, by_threads, true);
+    report_metric(1, METRIC_TOTAL, 0, 5000);
+    while (!count_events("\"advice\":\"try\"")) {
+        assert_true(t.now_us < 1000 * US_PER_S);
+        train(&program, 0.1);
+    }
+    double held = (5000 - (double)program.step) * 0.05;
+    assert_true(fabs(live_number(id, "remaining_s") / held - 1) < 0.1);
+    while (!count_events("\"advice\":\"adopt\"")) {
+        assert_true(t.now_us < 1000 * US_PER_S);
+        train(&program, 0.1);
+    }
+    double adopted = (5000 - (double)program.step) * 0.02;
+    assert_true(fabs(live_number(id, "remaining_s") / adopted - 1) < 0.1);
+    assert_true(live_number(id, "remaining_high_s") > adopted);
+    tear_down();
+}
+
+/* Seconds left of a program of 20 steps of a second, ten of which are done. */
+static double left_of_20(int64_t first)
+{
+    set_up(4, 0);
+    int64_t id = submit("{\"name\":\"t\",\"command\":\"true\",\"code\":\"none\","
+                        "\"params\":{\"x\":[1,2],\"epochs\":20}}");
+    started(1);
+    for (int64_t i = 0; i < 10; i++) {
+        t.now_us += US_PER_S;
+        report_metric(1, "loss", first + i, 1);
+    }
+    double left = live_number(id, "remaining_s");
+    tear_down();
+    return left;
+}
+
+TEST(who_counts_from_0_ends_one_before_the_number_of_the_parameter)
+{
+    assert_true(fabs(left_of_20(1) - 10) < 0.01);
+    assert_true(fabs(left_of_20(0) - 10) < 0.01);
 }
 
 TEST_MAIN

@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -26,12 +27,14 @@ struct exec {
     struct cgroup_plan cgroups;
     char boot_id[BOOT_ID_SIZE];
     int null_fd, image_fd;
+    uint64_t files; /* RLIMIT_NOFILE of this process when it began; 0: not known */
     bool image_in_file;
 };
 
 int exec_new(const char *home_id, struct exec **ret, struct err *err)
 {
     autofree(exec) struct exec *exec = xcalloc(1, sizeof(*exec));
+    struct rlimit files;
     int r;
 
     exec->image_fd = -1;
@@ -41,6 +44,8 @@ int exec_new(const char *home_id, struct exec **ret, struct err *err)
     r = keeper_image_in_memory(&exec->image_fd, err);
     if (r < 0)
         return r;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0)
+        exec->files = files.rlim_cur;
     boot_id_read(exec->boot_id);
     cgroup_plan_init(&exec->cgroups, "/sys/fs/cgroup");
     cgroup_plan_begin(&exec->cgroups, home_id);
@@ -118,7 +123,7 @@ struct keeper_args {
     VEC(char *) argv;
     VEC(char *) envp;
     char *path, *tree, *limits, *attempt_id;
-    char numbers[7][24];
+    char numbers[8][24];
 };
 
 static void keeper_args_release(struct keeper_args *args)
@@ -179,6 +184,7 @@ static void keeper_args_init(struct keeper_args *args, const struct exec *exec,
         [LAUNCH_MEMORY_BYTES] = number(args->numbers[2], launch->memory_bytes),
         [LAUNCH_OUTPUT_BYTES] = number(args->numbers[3], launch->output_bytes),
         [LAUNCH_GRACE_US] = number(args->numbers[4], (uint64_t)launch->grace_us),
+        [LAUNCH_FILES] = number(args->numbers[7], exec->files),
         [LAUNCH_FLAGS] = number(args->numbers[5], flags),
         [LAUNCH_CGROUP_KIND] = number(args->numbers[6], plan->kind),
         [LAUNCH_TREE] = args->tree,

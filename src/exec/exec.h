@@ -42,7 +42,9 @@ struct cgroup_plan {
 void cgroup_plan_init(struct cgroup_plan *plan, const char *root);
 void cgroup_plan_release(struct cgroup_plan *plan);
 
-struct exec; /* the starter: keeper image in a memfd, cgroup plan */
+/* The starter: keeper image in a memfd, cgroup plan. Programs get the limit of open files that this
+ * process has now, whatever it does to its own later (src/net raises it for connections). */
+struct exec;
 int exec_new(const char *home_id, struct exec **ret, struct err *err);
 void exec_free(struct exec *exec);
 DEFINE_AUTOFREE(exec);

@@ -6,6 +6,7 @@
 #include "exec/fixture.h"
 
 #include "exec/state_file.h"
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 static void check_exit(const char *script, int status, int sig)
@@ -113,6 +114,29 @@ TEST(the_program_starts_clean)
     signal(SIGPIPE, SIG_DFL);
     autofree(mem) char *out = fixture_read(&f, "attempts/7/stdout");
     assert_string_equal(out, "0\n1\n2\n3\n0000000000000000\n0000000000000000\n/dev/null\n");
+    fixture_release(&f);
+}
+
+TEST(a_limit_of_open_files_that_was_raised_since_is_ours_alone)
+{
+    struct rlimit before, few, many;
+    struct fixture f;
+
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = many = before;
+    few.rlim_cur = 99;
+    many.rlim_cur = 111;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    fixture_init(&f, "ulimit -Sn; ulimit -Hn");
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &many), 0);
+    fixture_run(&f);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    autofree(mem) char *out = fixture_read(&f, "attempts/7/stdout");
+    autofree(mem) char *hard = before.rlim_max == RLIM_INFINITY
+                                   ? xstrdup("unlimited")
+                                   : xasprintf("%llu", (unsigned long long)before.rlim_max);
+    autofree(mem) char *wanted = xasprintf("99\n%s\n", hard);
+    assert_string_equal(out, wanted);
     fixture_release(&f);
 }
 

@@ -2,8 +2,8 @@
 /*
  * launch_args.h — how a launch reaches the keeper: as its own arguments and environment.
  *
- *     hone-keeper ATTEMPT DIR CWD PATH LIMIT_US MEMORY OUTPUT GRACE_US FLAGS KIND TREE LIMITS BOOT
- * ARGV…
+ *     hone-keeper ATTEMPT DIR CWD PATH LIMIT_US MEMORY OUTPUT GRACE_US FILES FLAGS KIND TREE LIMITS
+ * BOOT ARGV…
  *
  * The kernel copies arguments at exec anyway, and the keeper hands ARGV and its environment to the
  * program as they lie: no file, no pipe, no second copy. Numbers are decimal. PATH is ARGV[0]
@@ -22,6 +22,7 @@ enum launch_arg {
     LAUNCH_MEMORY_BYTES,
     LAUNCH_OUTPUT_BYTES,
     LAUNCH_GRACE_US,
+    LAUNCH_FILES, /* RLIMIT_NOFILE of the program; 0: as the keeper's */
     LAUNCH_FLAGS,
     LAUNCH_CGROUP_KIND,
     LAUNCH_TREE,   /* the attempt's own cgroup folder, or "" */

@@ -15,9 +15,13 @@
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#define FLAG_EXITING 4 /* the kernel's PF_EXITING */
 
 /* The raw call: it says how many bytes it filled, and any size above the kernel's will do. */
 static int affinity_get(pid_t tid, struct cpus *ret)
@@ -125,6 +129,22 @@ static int cpus_apply(const struct lever *lever, const struct lever_values *want
     return r;
 }
 
+/* Its flags, the seventh field behind the name, tell: it runs none of the program's code any more,
+ * and the kernel moves it into no cgroup. */
+static bool is_ending(const struct tree_thread *thread)
+{
+    autofree(mem) char *folder = xasprintf("/proc/%d/task/%d", (int)thread->pid, (int)thread->tid);
+    autorelease(str) struct str text = STR_INIT;
+    const char *name_end;
+    unsigned flags = 0;
+
+    if (folder_get(folder, "stat", &text) < 0)
+        return true;
+    name_end = strrchr(text.s, ')');
+    return !name_end || sscanf(name_end, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1 ||
+           (flags & FLAG_EXITING);
+}
+
 static int cpus_read(const struct lever *lever, struct lever_values *ret)
 {
     autorelease(tree_threads) struct tree_threads threads = {0};
@@ -132,9 +152,12 @@ static int cpus_read(const struct lever *lever, struct lever_values *ret)
     tree_threads_find(lever, &threads);
     ret->cpus = (struct cpus){0};
     vec_foreach (thread, &threads.list) {
-        struct cpus cpus;
-        if (affinity_get(thread->tid, &cpus) == 0)
-            cpus_unite(&ret->cpus, &cpus);
+        struct cpus cpus, with = ret->cpus;
+        if (affinity_get(thread->tid, &cpus) < 0)
+            continue;
+        cpus_unite(&with, &cpus);
+        if (!cpus_equal(&with, &ret->cpus) && !is_ending(thread))
+            ret->cpus = with;
     }
     return cpus_count(&ret->cpus) > 0 ? 0 : -ESRCH;
 }

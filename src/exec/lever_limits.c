@@ -18,7 +18,8 @@
 #define QUOTA_MIN  0.01 /* the kernel's: 1 ms a period */
 #define QUOTA_MAX  100000.0
 #define PAGE_BYTES 4096
-#define HEADROOM   16
+#define HEADROOM   16          /* a part of what is in use */
+#define ROOM_LEAST (16u << 20) /* a small program grows by more than a part of itself */
 
 struct controller cpu_controller(void)
 {
@@ -256,9 +257,10 @@ static int memory_set(const struct lever *lever, struct controller *memory, uint
     r = memory_used(memory->folder, files, &used);
     if (r < 0)
         return err_errno(err, -r, "cannot read %s/%s", memory->folder, files->used);
-    least = (used + used / HEADROOM + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-    if (bytes >= least)
+    if (bytes >= used + used / HEADROOM)
         return memory_write(memory, files, bytes, err);
+    least = used + MAX(used / HEADROOM, ROOM_LEAST);
+    least = (least + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     r = memory_write(memory, files, least, err);
     if (r == 0)
         say_raised(bytes, used, least, notes);

@@ -56,7 +56,7 @@ static struct expr_value bounds(const struct function *function, const struct ex
         if (has(stats, EXPR_HAS_STEPS))
             return stats->first_step == EXPR_NO_STEP
                        ? expr_null()
-                       : value_between((double)stats->first_step, (double)stats->last_step, false);
+                       : steps_between(stats->first_step, stats->last_step);
         return anything(false);
     case BOUND_NONE:
     default:
@@ -216,6 +216,7 @@ static struct expr_value read_curve(struct run *run, const struct call *call)
         if (number.type != EXPR_NUMBER)
             return expr_null();
         curve.number = number.number;
+        curve.rest = number.rest;
     }
     int r = run->error;
     filter_init(&curve.filter, run, call->condition);

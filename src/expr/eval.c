@@ -24,14 +24,12 @@ static struct expr_value eval_point(const struct run *run, enum point_part part)
     const struct expr_point *point = run->point;
     const struct expr_stats *range = run->range;
 
-    if (point) {
-        double x = part == POINT_VALUE  ? point->value
-                   : part == POINT_TIME ? point->time_s
-                                        : (double)point->step;
-        bool none =
-            part == POINT_TIME ? isnan(x) : part == POINT_STEP && point->step == EXPR_NO_STEP;
-        return none ? expr_null() : expr_number(x);
-    }
+    if (point && part == POINT_STEP)
+        return point->step == EXPR_NO_STEP ? expr_null() : expr_integer(point->step);
+    if (point && part == POINT_TIME)
+        return isnan(point->time_s) ? expr_null() : expr_number(point->time_s);
+    if (point)
+        return expr_number(point->value);
     if (!range || part == POINT_TIME)
         return unknown();
     unsigned finite = EXPR_HAS_RANGE | EXPR_HAS_NANS | EXPR_HAS_INFS;
@@ -40,7 +38,7 @@ static struct expr_value eval_point(const struct run *run, enum point_part part)
     if (part == POINT_STEP && range->has & EXPR_HAS_STEPS)
         return range->first_step == EXPR_NO_STEP
                    ? expr_null()
-                   : value_between((double)range->first_step, (double)range->last_step, false);
+                   : steps_between(range->first_step, range->last_step);
     return unknown();
 }
 
@@ -50,7 +48,7 @@ static struct expr_value eval_negate(struct run *run, const struct node *node)
 
     if (a.type == EXPR_UNKNOWN)
         return value_between(-a.high, -a.number, a.sure);
-    return a.type == EXPR_NUMBER ? expr_number(-a.number) : expr_null();
+    return a.type == EXPR_NUMBER ? number_negated(a) : expr_null();
 }
 
 static double compute(enum token_kind op, double a, double b)
@@ -172,7 +170,8 @@ static struct expr_value compare(enum token_kind op, const struct expr_value *a,
                                  const struct expr_value *b)
 {
     if (a->type == EXPR_NUMBER && b->type == EXPR_NUMBER)
-        return expr_bool(expr_compare(op, a->number, b->number));
+        return expr_bool(a->number == b->number ? expr_compare(op, a->rest, b->rest)
+                                                : expr_compare(op, a->number, b->number));
     if (a->type == EXPR_UNKNOWN || b->type == EXPR_UNKNOWN)
         return compare_bounds(op, a, b);
     if (a->type == EXPR_NULL || b->type == EXPR_NULL)
@@ -383,7 +382,8 @@ int expr_value_compare(const struct expr_value *a, const struct expr_value *b, b
     if (x != y)
         return x < y ? -1 : 1;
     if (x == 0)
-        order = a->number < b->number ? -1 : a->number > b->number;
+        order = a->number != b->number ? (a->number < b->number ? -1 : 1)
+                                       : (a->rest > b->rest) - (a->rest < b->rest);
     else if (x == 1)
         order = strcmp(a->text, b->text);
     return desc ? -order : order;

@@ -36,6 +36,7 @@ struct expr_value {
     bool sure;   /* UNKNOWN: it is not null */
     size_t n;    /* LIST */
     double high; /* UNKNOWN: a number between `number` and this, or NaN where these are infinite */
+    double rest; /* NUMBER: what a whole one from 2^53 on, as a step may be, has above `number` */
     union {
         double number; /* NUMBER; BOOL: 0 or 1 */
         const char *text;
@@ -46,6 +47,12 @@ struct expr_value {
 static inline UNUSED struct expr_value expr_number(double x)
 {
     return (struct expr_value){.type = EXPR_NUMBER, .number = x};
+}
+static inline UNUSED struct expr_value expr_integer(int64_t x) /* exact; so it is compared */
+{
+    double near = (double)x;
+    return (struct expr_value){
+        .type = EXPR_NUMBER, .number = near, .rest = (double)((__int128)x - (__int128)near)};
 }
 static inline UNUSED struct expr_value expr_bool(bool x)
 {

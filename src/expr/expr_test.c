@@ -738,6 +738,69 @@ TEST(values_have_an_order_with_null_last)
     }
 }
 
+/* ---- steps from 2^53 on ---- */
+
+#define BIG INT64_C(9007199254740992)
+static const struct expr_point late[] = {
+    {BIG, 0, 3}, {BIG + 1, 1, 2}, {BIG + 3, 2, 1}, {INT64_MAX - 1, 3, 7}, {INT64_MAX, 4, 9}};
+
+static struct expr_value late_field(size_t column, void *arg UNUSED)
+{
+    return column == C_STEP ? expr_integer(BIG + 1) : expr_null();
+}
+
+static bool late_stats(size_t column UNUSED, struct expr_stats *ret, void *arg UNUSED)
+{
+    *ret = (struct expr_stats){
+        .has = EXPR_HAS_STEPS, .first_step = late[0].step, .last_step = late[4].step};
+    return true;
+}
+
+static int late_points(size_t column UNUSED, const struct expr_range *range UNUSED,
+                       expr_points_fn *fn, void *fn_arg, void *arg UNUSED, struct err *err UNUSED)
+{
+    fn(late, ARRAY_LEN(late), fn_arg);
+    return 0;
+}
+
+TEST(steps_of_64_bits_are_compared_exactly)
+{
+    static const char *const hold[] = {
+        "count(loss, step > 9007199254740992) = 4",
+        "count(loss, step >= 9007199254740993) = 4",
+        "count(loss, step > 9007199254740993) = 3",
+        "count(loss, step = 9007199254740993) = 1",
+        "count(loss, step != 9007199254740993) = 4",
+        "count(loss, step < 9007199254740993) = 1",
+        "count(loss, 9007199254740993 <= step < 9007199254740995) = 1",
+        "count(loss, step >= 9223372036854775807) = 1",
+        "count(loss, step < 9223372036854775807) = 4",
+        "count(loss, step > 9223372036854775807) = 0",
+        "count(loss, step > 1e19) = 0",
+        "count(loss, step > -9007199254740993) = 5",
+        "count(loss, step > 9007199254740992 or value > 100) = 4",
+        "argmin(loss) = 9007199254740995",
+        "not argmin(loss) = 9007199254740996",
+        "argmin(loss) < 9007199254740996",
+        "step = 9007199254740993",
+        "step > 9007199254740992",
+        "not step > 9007199254740993",
+        "step in (1, 9007199254740993)",
+        "not step in (9007199254740992, 9007199254740994)",
+        "-step = -9007199254740993",
+    };
+    struct expr_source source = {.field = late_field, .stats = late_stats, .points = late_points};
+    autorelease(err) struct err err = ERR_INIT;
+
+    for (size_t i = 0; i < ARRAY_LEN(hold); i++) {
+        autofree(expr) struct expr *expr = parsed(hold[i]);
+        if (expr_test(expr, &source, &err) != 1)
+            fail_msg("%s", hold[i]);
+    }
+    struct expr_value a = expr_integer(BIG), b = expr_integer(BIG + 1);
+    assert_true(expr_value_compare(&a, &b, false) < 0 && expr_value_compare(&a, &b, true) > 0);
+}
+
 TEST(every_function_has_a_name_and_a_line_about_it)
 {
     const char *help = NULL;

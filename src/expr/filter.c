@@ -29,9 +29,11 @@ static enum token_kind mirrored(enum token_kind op)
     }
 }
 
-static int64_t to_step(double x)
+/* A whole number and what it lacks, as the steps have it; at their ends one beyond all of them. */
+static __int128 to_step(double x, double rest)
 {
-    return x <= -9e18 ? INT64_MIN + 1 : x >= 9e18 ? INT64_MAX : (int64_t)x;
+    double most = 1e19;
+    return (__int128)(x < -most ? -most : x > most ? most : x) + (__int128)rest;
 }
 
 /* Nothing passes: NaN is beyond every value. */
@@ -41,37 +43,54 @@ static void close_filter(struct filter *filter)
     filter->min_value = NAN;
 }
 
-static void raise_low(struct filter *filter, enum point_part part, double bound, bool strict)
+static void raise_step(struct filter *filter, __int128 least)
 {
-    double least = strict ? nextafter(bound, INFINITY) : bound;
+    if (least > INT64_MAX)
+        close_filter(filter);
+    else if (least > filter->range.min_step)
+        filter->range.min_step = (int64_t)least;
+}
+
+static void lower_step(struct filter *filter, __int128 most)
+{
+    if (most <= INT64_MIN)
+        close_filter(filter);
+    else if (most < filter->range.max_step)
+        filter->range.max_step = (int64_t)most;
+}
+
+static void raise_low(struct filter *filter, enum point_part part, const struct expr_value *value,
+                      bool strict)
+{
+    double bound = value->number, least = strict ? nextafter(bound, INFINITY) : bound;
 
     if (strict && bound == INFINITY)
         close_filter(filter);
     else if (part == POINT_STEP)
-        filter->range.min_step =
-            MAX(filter->range.min_step, to_step(strict ? floor(bound) + 1 : ceil(bound)));
+        raise_step(filter, to_step(strict ? floor(bound) : ceil(bound), value->rest) + strict);
     else if (part == POINT_TIME)
         filter->range.min_time_s = MAX(filter->range.min_time_s, least);
     else if (!isnan(filter->min_value))
         filter->min_value = MAX(filter->min_value, least);
 }
 
-static void lower_high(struct filter *filter, enum point_part part, double bound, bool strict)
+static void lower_high(struct filter *filter, enum point_part part, const struct expr_value *value,
+                       bool strict)
 {
-    double most = strict ? nextafter(bound, -INFINITY) : bound;
+    double bound = value->number, most = strict ? nextafter(bound, -INFINITY) : bound;
 
     if (strict && bound == -INFINITY)
         close_filter(filter);
     else if (part == POINT_STEP)
-        filter->range.max_step =
-            MIN(filter->range.max_step, to_step(strict ? ceil(bound) - 1 : floor(bound)));
+        lower_step(filter, to_step(strict ? ceil(bound) : floor(bound), value->rest) - strict);
     else if (part == POINT_TIME)
         filter->range.max_time_s = MIN(filter->range.max_time_s, most);
     else
         filter->max_value = MIN(filter->max_value, most);
 }
 
-static void add_bound(struct filter *filter, enum point_part part, enum token_kind op, double bound)
+static void add_bound(struct filter *filter, enum point_part part, enum token_kind op,
+                      const struct expr_value *bound)
 {
     static const unsigned parts[] = {
         [POINT_STEP] = BOUNDS_STEP, [POINT_TIME] = BOUNDS_TIME, [POINT_VALUE] = BOUNDS_VALUE};
@@ -79,7 +98,7 @@ static void add_bound(struct filter *filter, enum point_part part, enum token_ki
     filter->parts |= parts[part];
     if (part == POINT_STEP) /* what has no step is below them all */
         filter->range.min_step = MAX(filter->range.min_step, INT64_MIN + 1);
-    if (isnan(bound)) {
+    if (isnan(bound->number)) {
         close_filter(filter);
         return;
     }
@@ -103,7 +122,7 @@ static bool take_bound(struct filter *filter, struct run *run, const struct node
     if (value.type == EXPR_NULL)
         close_filter(filter);
     if (value.type == EXPR_NUMBER)
-        add_bound(filter, point->part, turned ? mirrored(node->op) : node->op, value.number);
+        add_bound(filter, point->part, turned ? mirrored(node->op) : node->op, &value);
     return value.type == EXPR_NULL || value.type == EXPR_NUMBER;
 }
 

@@ -24,7 +24,7 @@ static struct expr_value kept(const struct curve *curve, double x)
 
 static struct expr_value step_value(int64_t step)
 {
-    return step == EXPR_NO_STEP ? expr_null() : expr_number((double)step);
+    return step == EXPR_NO_STEP ? expr_null() : expr_integer(step);
 }
 
 static int known(double x, struct expr_value *ret)
@@ -261,10 +261,16 @@ static bool block_last(struct curve *curve, const struct expr_block *block, bool
     return whole;
 }
 
+static bool is_beyond(int64_t step, const struct curve *curve)
+{
+    struct expr_value x = expr_integer(step);
+    return x.number > curve->number || (x.number == curve->number && x.rest > curve->rest);
+}
+
 /* The newest at or before that step. */
 static void add_at(struct curve *curve, const struct expr_point *point)
 {
-    if (point->step == EXPR_NO_STEP || (double)point->step > curve->number ||
+    if (point->step == EXPR_NO_STEP || is_beyond(point->step, curve) ||
         (curve->n && point->step < curve->step))
         return;
     curve->n++;

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "expr/expr.h"
 
+#include <math.h>
 #include <regex.h>
 
 /* ---- tokens ---- */
@@ -47,8 +48,8 @@ enum token_kind {
 enum unit { UNIT_NONE, UNIT_PERCENT, UNIT_SECONDS, UNIT_BYTES };
 struct token {
     enum token_kind kind;
-    size_t at, end; /* in the text */
-    double number;
+    size_t at, end;      /* in the text */
+    double number, rest; /* as in expr_value */
     enum unit unit;
     char *text;  /* TEXT without its quotes, NAME; of the arena */
     bool quoted; /* NAME: in backquotes */
@@ -268,9 +269,9 @@ struct curve {
     const struct call *call;
     struct run *run;
     struct filter filter;
-    double number;  /* of FORM_NUMBER */
-    uint64_t count; /* points added */
-    uint64_t n;     /* those of them that the function keeps */
+    double number, rest; /* of FORM_NUMBER */
+    uint64_t count;      /* points added */
+    uint64_t n;          /* those of them that the function keeps */
     double a, b, c, d;
     int64_t step;
     VEC(double) values;
@@ -283,6 +284,24 @@ struct expr_value expr_curve_null(const struct function *function);
 static inline struct expr_value value_between(double low, double high, bool sure)
 {
     return (struct expr_value){.type = EXPR_UNKNOWN, .number = low, .high = high, .sure = sure};
+}
+static inline struct expr_value number_negated(struct expr_value x)
+{
+    x.number = -x.number;
+    x.rest = -x.rest;
+    return x;
+}
+/* Doubles that hold all of these steps between them; from 2^53 on they may round. */
+static inline struct expr_value steps_between(int64_t first, int64_t last)
+{
+    const int64_t exact = INT64_C(1) << 53;
+    double low = (double)first, high = (double)last;
+
+    if (first <= -exact || first >= exact)
+        low = nextafter(low, -INFINITY);
+    if (last <= -exact || last >= exact)
+        high = nextafter(high, INFINITY);
+    return value_between(low, high, false);
 }
 static inline bool value_true(const struct expr_value *value)
 {

@@ -109,6 +109,14 @@ static int read_unit(const char *word, struct token *token)
     return -EINVAL;
 }
 
+/* What the nearest double lacks of these digits. */
+static double rest_of(const char *digits)
+{
+    errno = 0;
+    long long x = strtoll(digits, NULL, 10);
+    return errno ? 0 : expr_integer(x).rest;
+}
+
 static int lex_number(struct parser *p)
 {
     struct token *token = &p->token;
@@ -124,9 +132,12 @@ static int lex_number(struct parser *p)
         return err_set(p->err, EINVAL, "the number %s is too long", expr_token_words(p));
     memcpy(word, start, (size_t)(end - start));
     word[end - start] = '\0';
+    token->rest = 0;
     if (end == plain) {
         token->number = strtod(word, NULL) / (percent ? 100 : 1);
         token->unit = percent ? UNIT_PERCENT : UNIT_NONE;
+        if (!percent && skip_digits(start) == end)
+            token->rest = rest_of(start);
         return 0;
     }
     if (read_unit(word, token) < 0)

@@ -76,7 +76,9 @@ static struct node *parse_value(struct parser *p)
 {
     switch (p->token.kind) {
     case TOKEN_NUMBER:
-        return const_token(p, expr_number(p->token.number));
+        return const_token(p, (struct expr_value){.type = EXPR_NUMBER,
+                                                  .number = p->token.number,
+                                                  .rest = p->token.rest});
     case TOKEN_TEXT:
         return const_token(p, expr_text(p->token.text));
     case TOKEN_TRUE:
@@ -106,7 +108,7 @@ static struct node *parse_signed(struct parser *p)
     if (!node || !minus)
         return node;
     if (node->kind == NODE_CONST) {
-        node->value.number = -node->value.number;
+        node->value = number_negated(node->value);
         node->at = at;
         return node;
     }

@@ -51,16 +51,16 @@ static bool read_text(struct json_scan *scan, const char **ret_s, size_t *ret_n)
     return true;
 }
 
-static void add_value(struct json_scan *scan, double value, bool whole)
+static void add_value(struct json_scan *scan, const struct number *number)
 {
     static const char *const clocks[] = {"ts", "time", "timestamp", "_timestamp"};
     const struct str *path = scan->path;
-    enum axis axis = scan->depth == 1 && whole ? axis_find(path->s, path->len) : AXIS_NONE;
-    if (axis != AXIS_NONE && line_set_axis(scan->line, axis, value))
+    enum axis axis = scan->depth == 1 && number->whole ? axis_find(path->s, path->len) : AXIS_NONE;
+    if (axis != AXIS_NONE && line_set_axis_number(scan->line, axis, number))
         return;
-    if (value >= 1e9 && text_in(path->s, path->len, clocks, ARRAY_LEN(clocks)))
+    if (number->value >= 1e9 && text_in(path->s, path->len, clocks, ARRAY_LEN(clocks)))
         return;
-    line_add_output(scan->line, path->s, path->len, value, false);
+    line_add_output(scan->line, path->s, path->len, number->value, false);
 }
 
 /* A text is a value when all of it is nan or inf, or, in Python's quotes, a number. */
@@ -68,15 +68,15 @@ static bool read_text_value(struct json_scan *scan, bool keep)
 {
     const char *s;
     size_t n;
-    double value;
+    struct number number = {.whole = false};
     bool python = *scan->p == '\'';
     if (!read_text(scan, &s, &n))
         return false;
-    size_t used = number_parse_special(s, s + n, &value);
+    size_t used = number_parse_special(s, s + n, &number.value);
     if (!used && python)
-        used = value_parse(s, s + n, &value);
+        used = value_parse(s, s + n, &number.value);
     if (keep && n && used == n)
-        add_value(scan, value, false);
+        add_value(scan, &number);
     return true;
 }
 
@@ -94,7 +94,7 @@ static bool read_word_value(struct json_scan *scan, bool keep)
         if (!text_is(s, (size_t)(scan->p - s), words[i].word))
             continue;
         if (keep && words[i].is_value)
-            add_value(scan, words[i].value, false);
+            add_value(scan, &(struct number){.value = words[i].value});
         return true;
     }
     return false;
@@ -102,17 +102,18 @@ static bool read_word_value(struct json_scan *scan, bool keep)
 
 static bool read_number_value(struct json_scan *scan, bool keep)
 {
-    struct number number = {0};
+    struct number number = {.whole = false};
     double value;
     size_t n = value_parse(scan->p, scan->end, &value);
     if (!n)
         return false;
-    bool whole = number_parse(scan->p, scan->end, &number) == n && number.whole;
+    number.whole = number_parse(scan->p, scan->end, &number) == n && number.whole;
+    number.value = value;
     scan->p += n;
     if (scan->p < scan->end && *scan->p == '.') /* "1." */
         scan->p++;
     if (keep)
-        add_value(scan, value, whole);
+        add_value(scan, &number);
     return true;
 }
 

@@ -123,3 +123,14 @@ bool line_set_axis(struct line *line, enum axis axis, double value)
         line->axis[axis] = (int64_t)value;
     return true;
 }
+
+bool line_set_axis_number(struct line *line, enum axis axis, const struct number *number)
+{
+    if (!number->whole)
+        return line_set_axis(line, axis, number->value);
+    if (number->integer == STEP_NONE)
+        return false;
+    if (line->axis[axis] == STEP_NONE)
+        line->axis[axis] = number->integer;
+    return true;
+}

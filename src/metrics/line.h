@@ -47,15 +47,19 @@ bool line_has_axis(const struct line *line);
 /* The step of the line; `epoch` is that of a heading above it, or STEP_NONE. */
 int64_t line_step(const struct line *line, int64_t epoch);
 
-/* The axis that a name in output stands for ("Epoch", "global_step", "iter"), or AXIS_NONE. */
-enum axis axis_find(const char *name, size_t n);
-/* Set the axis if the number is whole and small enough to be one. */
-bool line_set_axis(struct line *line, enum axis axis, double value);
-
 struct number {
     double value;
-    bool whole; /* digits only: no point, no exponent */
+    bool whole;      /* digits only: no point, no exponent */
+    int64_t integer; /* of a whole one its exact value, STEP_NONE: it has more than 64 bits */
 };
+
+/* The axis that a name in output stands for ("Epoch", "global_step", "iter"), or AXIS_NONE. */
+enum axis axis_find(const char *name, size_t n);
+/* Set the axis if the number is whole and small enough to be one: below 2^53. */
+bool line_set_axis(struct line *line, enum axis axis, double value);
+/* The same of a number as it was written: one of digits only is exact up to 64 bits. */
+bool line_set_axis_number(struct line *line, enum axis axis, const struct number *number);
+
 /* Read a decimal number at s: "-0.5", ".5", "1e-3". Returns the bytes read, 0: no number. */
 size_t number_parse(const char *s, const char *end, struct number *ret);
 /* Read nan, inf, infinity, with a sign and in any case, if no letter or digit follows. */

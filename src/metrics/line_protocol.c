@@ -144,23 +144,22 @@ static size_t read_bool(const struct cursor *in, double *ret)
 }
 
 /* Returns the kind, or -EINVAL. */
-static int read_value(struct cursor *in, double *ret)
+static int read_value(struct cursor *in, struct number *ret)
 {
     if (at(in, '"'))
         return read_text(in);
-    struct number number;
-    size_t n = number_parse(in->p, in->end, &number);
+    size_t n = number_parse(in->p, in->end, ret);
     if (n) {
-        *ret = number.value;
         in->p += n;
         if (at(in, '.')) /* "1." */
             in->p++;
-        else if (number.whole && (at(in, 'i') || at(in, 'u')))
+        else if (ret->whole && (at(in, 'i') || at(in, 'u')))
             in->p++;
     } else {
-        n = number_parse_special(in->p, in->end, ret);
+        *ret = (struct number){.whole = false};
+        n = number_parse_special(in->p, in->end, &ret->value);
         if (!n)
-            n = read_bool(in, ret);
+            n = read_bool(in, &ret->value);
         in->p += n;
     }
     bool ended = in->p == in->end || *in->p == ',' || *in->p == ' ';
@@ -200,7 +199,7 @@ static enum axis field_axis(const struct str *field)
 static int read_field(struct line *line, struct cursor *in)
 {
     struct str *field = &line->work[1];
-    double value = 0;
+    struct number value = {.value = 0};
     str_cut(field, 0);
     if (read_key(in, ",= ", field) < 0 || !at(in, '='))
         return -EINVAL;
@@ -209,9 +208,9 @@ static int read_field(struct line *line, struct cursor *in)
     if (kind != FIELD_NUMBER)
         return kind < 0 ? kind : 0;
     enum axis axis = field_axis(field);
-    if (axis != AXIS_NONE && line_set_axis(line, axis, value))
+    if (axis != AXIS_NONE && line_set_axis_number(line, axis, &value))
         return 0;
-    return add_metric(line, field->s, field->len, value);
+    return add_metric(line, field->s, field->len, value.value);
 }
 
 static int read_fields(struct line *line, struct cursor *in)

@@ -7,8 +7,6 @@
 
 #include "metrics/line.h"
 
-#define STEP_LIMIT (1LL << 53) /* from here on a number is no step to the reader */
-
 void line_write_name(struct str *to, const char *name)
 {
     for (const char *c = name; *c; c++) {
@@ -42,7 +40,7 @@ bool line_write(struct str *to, const struct sample *sample)
     put_escaped(to, sample->metric);
     str_add(to, " value=");
     str_add_double(to, sample->value);
-    if (sample->step != STEP_NONE && sample->step > -STEP_LIMIT && sample->step < STEP_LIMIT)
+    if (sample->step != STEP_NONE)
         str_addf(to, ",step=%lldi", (long long)sample->step);
     if (sample->time_us > 0 && sample->time_us < INT64_MAX / 1000)
         str_addf(to, " %lld", (long long)sample->time_us * 1000);

@@ -42,6 +42,8 @@ TEST(a_line_reads_back_as_it_was)
         for (size_t k = 0; k < ARRAY_LEN(values); k++) {
             check(sample_of(names[i], values[k], STEP_NONE, 0));
             check(sample_of(names[i], values[k], (int64_t)k - 3, 1700000000123456));
+            check(sample_of(names[i], values[k], INT64_MAX - (int64_t)k, 0));
+            check(sample_of(names[i], values[k], (INT64_C(1) << 53) + (int64_t)k, 0));
         }
 }
 

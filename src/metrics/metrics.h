@@ -23,6 +23,8 @@ struct metrics_rules;
 int metrics_rules_new(const struct spec *spec, struct metrics_rules **ret, struct err *err);
 void metrics_rules_free(struct metrics_rules *rules);
 DEFINE_AUTOFREE(metrics_rules);
+/* Could one pattern work? 0, or -EINVAL with a sentence. `metric` "": only named groups. */
+int metrics_check(const char *metric, const char *pattern, struct err *err);
 
 enum metrics_source { METRICS_OUTPUT /* stdout or stderr */, METRICS_FILE /* line protocol */ };
 

@@ -39,6 +39,18 @@ static bool starts_exponent(const char *s, const char *end)
     return skip_exponent(s, end) != s;
 }
 
+static int64_t integer_of(const char *s, size_t n)
+{
+    bool minus = n && *s == '-';
+    int64_t x = 0;
+
+    for (size_t i = minus || *s == '+'; i < n; i++)
+        if (__builtin_mul_overflow(x, 10, &x) ||
+            __builtin_sub_overflow(x, s[i] - '0', &x)) /* downwards: there is one more */
+            return STEP_NONE;
+    return minus ? x : x == INT64_MIN ? STEP_NONE : -x;
+}
+
 size_t number_parse(const char *s, const char *end, struct number *ret)
 {
     const char *p = s;
@@ -62,6 +74,7 @@ size_t number_parse(const char *s, const char *end, struct number *ret)
     size_t n = (size_t)(p - s), used;
     if (n > NUMBER_TEXT_MAX || decimal_parse(s, n, &ret->value, &used) < 0)
         return 0;
+    ret->integer = ret->whole ? integer_of(s, n) : STEP_NONE;
     return n;
 }
 

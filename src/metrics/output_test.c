@@ -146,6 +146,7 @@ TEST(progress_bars_give_what_is_written_beside_them)
 
 static const struct row json_rows[] = {
     {"{\"epoch\": 3, \"loss\": 0.4}", "loss=0.4@3"},
+    {"{\"step\": 9007199254740993, \"loss\": 0.4}", "loss=0.4@9007199254740993"},
     {"{\"step\": 7, \"epoch\": 3, \"val\": {\"loss\": 0.5, \"acc\": {\"top1\": 0.9}}}",
      "val.loss=0.5@7 val.acc.top1=0.9@7"},
     {"{\"global_step\": 7, \"loss\": NaN, \"x\": -Infinity, \"y\": \"nan\"}",

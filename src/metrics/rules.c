@@ -73,6 +73,31 @@ static int rule_init(struct rule *rule, const struct text_pair *pair, struct err
     return r;
 }
 
+static void rule_release(struct rule *rule)
+{
+    regfree(&rule->regex);
+    free(rule->metric);
+    pattern_release(&rule->pattern);
+}
+
+static int name_pattern(const char *metric, struct err *err)
+{
+    return *metric ? err_context(err, "pattern of metric '%s'", metric)
+                   : err_context(err, "pattern");
+}
+
+int metrics_check(const char *metric, const char *pattern, struct err *err)
+{
+    struct text_pair pair = {(char *)metric, (char *)pattern};
+    struct rule rule;
+    int r = rule_init(&rule, &pair, err);
+
+    if (r < 0)
+        return name_pattern(metric, err);
+    rule_release(&rule);
+    return 0;
+}
+
 int metrics_rules_new(const struct spec *spec, struct metrics_rules **ret, struct err *err)
 {
     autofree(metrics_rules) struct metrics_rules *rules = xcalloc(1, sizeof(*rules));
@@ -81,8 +106,7 @@ int metrics_rules_new(const struct spec *spec, struct metrics_rules **ret, struc
         struct rule rule;
         int r = rule_init(&rule, pair, err);
         if (r < 0)
-            return *pair->key ? err_context(err, "pattern of metric '%s'", pair->key)
-                              : err_context(err, "pattern");
+            return name_pattern(pair->key, err);
         vec_push(&rules->rules, rule);
     }
     *ret = TAKE(rules);
@@ -91,11 +115,8 @@ int metrics_rules_new(const struct spec *spec, struct metrics_rules **ret, struc
 
 void metrics_rules_free(struct metrics_rules *rules)
 {
-    vec_foreach (rule, &rules->rules) {
-        regfree(&rule->regex);
-        free(rule->metric);
-        pattern_release(&rule->pattern);
-    }
+    vec_foreach (rule, &rules->rules)
+        rule_release(rule);
     vec_release(&rules->rules);
     free(rules);
 }

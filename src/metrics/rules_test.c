@@ -64,6 +64,8 @@ static void check_refused(const char *key, const char *pattern, const char *word
     struct metrics_rules *rules = NULL;
     assert_true(metrics_rules_new(&spec, &rules, &err) < 0);
     assert_null(rules);
+    err_release(&err);
+    assert_true(metrics_check(key, pattern, &err) < 0);
     if (!strstr(err_text(&err), words) || !strstr(err_text(&err), pattern))
         fail_msg("%s: '%s' does not say '%s'", pattern, err_text(&err), words);
 }

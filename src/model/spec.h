@@ -123,6 +123,7 @@ struct spec {
     VEC(double *) tries;      /* settings to run first, space.n doubles each; TRY_FREE: not given */
     double until_improvement; /* end when less than this share is to be expected; 0: never */
 
+    int64_t priority;               /* -100 … 100: higher ones are served first */
     int64_t time_us, trial_time_us; /* 0: none */
     int64_t deadline_us;            /* wall; 0: none */
     char *deadline;                 /* as written ("18:00"), NULL: none */

@@ -56,6 +56,7 @@ enum reason {
     REASON_RECONFIGURED, /* started again from its checkpoint with another configuration */
     REASON_ALERT,        /* an alert said stop */
     REASON_REQUEUED,     /* an alert said: start it again from its checkpoint */
+    REASON_HELD,         /* stands still because the user said so */
     REASONS
 };
 

@@ -9,6 +9,7 @@
 void experiment_release(struct experiment *experiment)
 {
     free(experiment->name);
+    free(experiment->owner);
     free(experiment->spec_json);
     free(experiment->error);
     free(experiment->code);

@@ -11,9 +11,19 @@
 
 #define STEP_NONE INT64_MIN
 
+/* What a person has put off. */
+enum held {
+    HELD_NOT,
+    HELD_STARTS, /* no trial starts; those that run go on */
+    HELD_FROZEN, /* and those that run stand still */
+};
+
 struct experiment {
     int64_t id;
     char *name;
+    char *owner;      /* who submitted it; NULL: not known */
+    int64_t priority; /* -100 … 100: higher ones start trials first */
+    enum held paused;
     enum experiment_state state;
     enum reason reason;
     char *spec_json; /* the whole spec, canonical; spec_parse() reads it */

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http.c — the server: a listening socket, libmicrohttpd's thread, and requests on their way.
+ * http.c — the server: routes, and requests on their way through libmicrohttpd's thread.
  *
- * libmicrohttpd calls on_access() for the head of a request, for each piece of its body, at its
- * end, and once more after a suspended connection was resumed. What is wrong with the head (route,
- * Host, announced size) is answered before the body is read.
+ * libmicrohttpd calls http_on_access() for the head of a request, for each piece of its body, at
+ * its end, and once more after a suspended connection was resumed. What is wrong with the head
+ * (route, Host, announced size) is answered before the body is read.
  */
 #include "net/http_internal.h"
+#include "net/http_text.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <netdb.h>
 #include <unistd.h>
 
-#define CONNECTIONS 1000
-#define TIMEOUT_S   60
-#define PATIENCE    4 /* times the cap: a body that goes on beyond loses its connection */
+#define TIMEOUT_S  60
+#define HEAD_S     30
+#define BODY_S     120
+#define BODIES_MAX ((size_t)256 << 20)
+#define UNSENT_MAX ((size_t)256 << 20)
+#define SLOW_S     5
+#define SPOOL_FREE 0.05
+#define PATIENCE   ((size_t)4 << 20) /* bytes beyond the cap; then it loses its connection */
 
 /* ---- owners ---- */
 
-static void http_let_go(struct http *http)
+void http_let_go(struct http *http)
 {
     pthread_mutex_lock(&http->mutex);
     bool last = --http->owners == 0;
@@ -27,6 +32,8 @@ static void http_let_go(struct http *http)
     if (!last)
         return;
     pthread_mutex_destroy(&http->mutex);
+    pthread_cond_destroy(&http->answered);
+    str_release(&http->log);
     free(http->address);
     free(http);
 }
@@ -68,15 +75,6 @@ static void unlink_request(struct http *http, struct http_request *request)
 
 /* ---- routes ---- */
 
-static bool path_matches(const char *pattern, const char *path)
-{
-    size_t n = strlen(pattern);
-
-    if (n > 1 && pattern[n - 1] == '*')
-        return strncmp(pattern, path, n - 1) == 0;
-    return str_eq(pattern, path);
-}
-
 static bool method_matches(const char *methods, const char *method)
 {
     size_t n = strlen(method);
@@ -98,7 +96,8 @@ static const struct http_route *find_route(const struct http *http, const char *
     for (const struct http_route *route = http->options.routes; route->methods; route++) {
         if (!path_matches(route->path, path))
             continue;
-        if (method_matches(route->methods, method))
+        if (method_matches(route->methods, method) ||
+            (str_eq(method, "HEAD") && method_matches(route->methods, "GET")))
             return route;
         *ret_status = MHD_HTTP_METHOD_NOT_ALLOWED;
     }
@@ -113,11 +112,28 @@ static enum MHD_Result send_answer(struct http_request *request)
                                             request->response);
 }
 
+static void add_allowed(const struct http *http, const char *path, struct str *to)
+{
+    for (const struct http_route *route = http->options.routes; route->methods; route++)
+        if (path_matches(route->path, path))
+            str_addf(to, "%s%s", to->len ? ", " : "", route->methods);
+    for (size_t i = 0; i < to->len; i++)
+        if (to->s[i] == ' ' && i && to->s[i - 1] != ',')
+            to->s[i] = ',';
+}
+
 /* Before there is anybody else who could answer. */
 static enum MHD_Result refuse(struct http_request *request, unsigned status, const char *sentence)
 {
     request->owners++;
-    http_reply_error(request, status, sentence);
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED) {
+        autorelease(str) struct str methods = STR_INIT;
+        add_allowed(request->http, request->path, &methods);
+        request_reply_error(request, status, sentence,
+                            (const char *const[]){"Allow", methods.s, NULL});
+    } else {
+        http_reply_error(request, status, sentence);
+    }
     return send_answer(request);
 }
 
@@ -125,7 +141,7 @@ static int check_head(struct http_request *request, unsigned status, unsigned *r
                       struct err *err)
 {
     const char *length = http_header(request, "Content-Length");
-    int r = guard_names(http_header(request, "Host"), http_header(request, "Origin"), err);
+    int r = guard_request(request, err);
 
     *ret_status = r < 0 ? MHD_HTTP_FORBIDDEN : status;
     if (r < 0)
@@ -134,42 +150,84 @@ static int check_head(struct http_request *request, unsigned status, unsigned *r
         return err_set(err, ENOENT, "%s",
                        status == MHD_HTTP_NOT_FOUND ? "there is no such page here"
                                                     : "this page does not know that method");
+    r = request_read_segments(request, err);
+    *ret_status = r == -ENOENT ? MHD_HTTP_NOT_FOUND : MHD_HTTP_BAD_REQUEST;
+    if (r < 0)
+        return r;
     *ret_status = MHD_HTTP_CONTENT_TOO_LARGE;
     if (length && strtoull(length, NULL, 10) > request->route->body_max)
         return err_set(err, EFBIG, "the body is larger than %zu bytes", request->route->body_max);
     return 0;
 }
 
+/* 0, or what to answer with `err`. */
+static unsigned look_at_head(struct http_request *request, unsigned found, struct err *err)
+{
+    const struct http_options *options = &request->http->options;
+    unsigned status = 0;
+
+    if (check_head(request, found, &status, err) < 0)
+        return status;
+    status = MHD_HTTP_UNAUTHORIZED;
+    if (options->on_head && options->on_head(request, options->arg, &status, err) < 0)
+        return status;
+    return request->route->spool ? spool_begin(request, err) : 0;
+}
+
+static enum MHD_Result refuse_head(struct http_request *request, const char *sentence)
+{
+    static const char *const headers[] = {"Connection", "close", NULL};
+
+    request->owners++;
+    request_reply_error(request, MHD_HTTP_BAD_REQUEST, sentence, headers);
+    return send_answer(request);
+}
+
 static enum MHD_Result begin(struct http *http, struct MHD_Connection *connection,
-                             const char *method, const char *path, void **ret)
+                             const char *method, const char *uri, const char *version, void **ret)
 {
     autorelease(err) struct err err = ERR_INIT;
     unsigned status = 0;
-    const struct http_route *route = find_route(http, method, path, &status);
-    struct http_request *request = request_new(http, connection, route, method, path);
+    struct http_request *request = request_new(http, connection, method, uri);
 
+    request->route = find_route(http, method, request->path, &status);
     link_request(http, request);
     *ret = request;
-    if (check_head(request, status, &status, &err) < 0)
-        return refuse(request, status, err_text(&err));
-    return MHD_YES;
+    patience_on_head(request);
+    if (head_check(request, version, &err) < 0)
+        return refuse_head(request, err_text(&err));
+    status = look_at_head(request, status, &err);
+    return status ? refuse(request, status, err_text(&err)) : MHD_YES;
 }
 
-static enum MHD_Result take_piece(struct http_request *request, const char *bytes, size_t n)
+static bool keep_piece(struct http_request *request, const char *bytes, size_t n)
 {
     size_t max = request->route->body_max;
+    uint64_t held = request->spool ? spool_size(request) : request->body.len;
 
-    request->too_large |= n > max - request->body.len;
-    if (!request->too_large && !request->no_room)
-        request->no_room = !request_count(request, request->body.len + n);
-    if (!request->too_large && !request->no_room) {
-        str_add_n(&request->body, bytes, n);
-        return MHD_YES;
+    request->too_large |= n > max - held;
+    if (request->too_large || request->no_room)
+        return false;
+    if (request->spool) {
+        request->no_room = !spool_add(request, bytes, n);
+        return !request->no_room;
     }
+    request->no_room = !request_count(request, request->body.len + n);
+    if (!request->no_room)
+        str_add_n(&request->body, bytes, n);
+    return !request->no_room;
+}
+
+/* The answer comes when the body ends: most clients do not listen before. */
+static enum MHD_Result take_piece(struct http_request *request, const char *bytes, size_t n)
+{
+    if (keep_piece(request, bytes, n))
+        return MHD_YES;
     str_release(&request->body);
     request_count(request, 0);
     request->discarded += n;
-    return request->discarded > PATIENCE * max ? MHD_NO : MHD_YES;
+    return request->discarded > PATIENCE + 4 * MIN(request->route->body_max, PATIENCE) ? MHD_NO
+                                                                                       : MHD_YES;
 }
 
 static void wait_in_line(struct http *http, struct http_request *request)
@@ -181,29 +239,9 @@ static void wait_in_line(struct http *http, struct http_request *request)
     *end = request;
 }
 
-/* Suspend before anybody can see it, so that nobody resumes too early. */
-static enum MHD_Result put_aside(struct http *http, struct http_request *request)
+/* It is sent if it is there; else the connection stands until it comes. */
+static enum MHD_Result send_or_stand(struct http *http, struct http_request *request)
 {
-    pthread_mutex_lock(&http->mutex);
-    bool stopping = http->stopping;
-    if (!stopping) {
-        request->owners++;
-        request->state = REQUEST_STANDS;
-        http->mhd->MHD_suspend_connection(request->connection);
-        wait_in_line(http, request);
-    }
-    pthread_mutex_unlock(&http->mutex);
-    if (stopping)
-        return refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the server is stopping");
-    if (http->options.on_waiting)
-        http->options.on_waiting(http->options.arg);
-    return MHD_YES;
-}
-
-static enum MHD_Result handle(struct http *http, struct http_request *request)
-{
-    request->owners++;
-    request->route->handler(request, http->options.arg);
     pthread_mutex_lock(&http->mutex);
     if (http->stopping && request->state != REQUEST_ANSWERED)
         request_answer(request, MHD_HTTP_SERVICE_UNAVAILABLE,
@@ -217,17 +255,47 @@ static enum MHD_Result handle(struct http *http, struct http_request *request)
     return answered ? send_answer(request) : MHD_YES;
 }
 
-static enum MHD_Result on_access(void *arg, struct MHD_Connection *connection, const char *url,
-                                 const char *method, const char *version, const char *upload_data,
-                                 size_t *upload_data_size, void **con_cls)
+/* Suspend before anybody can see it, so that nobody resumes too early. */
+static enum MHD_Result put_aside(struct http *http, struct http_request *request, bool alone)
+{
+    pthread_mutex_lock(&http->mutex);
+    bool stopping = http->stopping;
+    if (!stopping) {
+        request->owners++;
+        wait_in_line(http, request);
+    }
+    if (!stopping && !alone) {
+        request->state = REQUEST_STANDS;
+        http->mhd->MHD_suspend_connection(request->connection);
+    }
+    pthread_mutex_unlock(&http->mutex);
+    if (stopping)
+        return refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the server is stopping");
+    if (http->options.on_waiting)
+        http->options.on_waiting(http->options.arg);
+    if (!alone)
+        return MHD_YES;
+    soon_await(http, request);
+    return send_or_stand(http, request);
+}
+
+static enum MHD_Result handle(struct http *http, struct http_request *request)
+{
+    request->owners++;
+    request->route->handler(request, http->options.arg);
+    return send_or_stand(http, request);
+}
+
+enum MHD_Result http_on_access(void *arg, struct MHD_Connection *connection, const char *url,
+                               const char *method, const char *version, const char *upload_data,
+                               size_t *upload_data_size, void **con_cls)
 {
     struct http *http = arg;
     struct http_request *request = *con_cls;
     autorelease(err) struct err err = ERR_INIT;
-    (void)version;
 
     if (!request)
-        return begin(http, connection, method, url, con_cls);
+        return begin(http, connection, method, url, version, con_cls);
     pthread_mutex_lock(&http->mutex);
     enum request_state state = request->state;
     pthread_mutex_unlock(&http->mutex);
@@ -240,14 +308,16 @@ static enum MHD_Result on_access(void *arg, struct MHD_Connection *connection, c
         *upload_data_size = 0;
         return take_piece(request, upload_data, n);
     }
+    patience_on_body(request);
     unsigned status = request_finish(request, &err);
     if (status)
         return refuse(request, status, err_text(&err));
-    return request->route->handler ? handle(http, request) : put_aside(http, request);
+    bool alone = soon_alone(http, request);
+    return request->route->handler ? handle(http, request) : put_aside(http, request, alone);
 }
 
-static void on_completed(void *arg, struct MHD_Connection *connection, void **con_cls,
-                         enum MHD_RequestTerminationCode how)
+void http_on_completed(void *arg, struct MHD_Connection *connection, void **con_cls,
+                       enum MHD_RequestTerminationCode how)
 {
     struct http_request *request = *con_cls;
     (void)connection;
@@ -256,6 +326,7 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **co
     if (!request)
         return;
     *con_cls = NULL;
+    patience_on_answered(request);
     unlink_request(arg, request);
     request_let_go(request);
 }
@@ -270,76 +341,29 @@ struct http_request *http_next(struct http *http)
     return request;
 }
 
-/* ---- the socket ---- */
-
-static int bind_to(const struct addrinfo *info, int *ret_fd)
-{
-    autoclose int fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int yes = 1;
-
-    if (fd < 0)
-        return -errno;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-    if (bind(fd, info->ai_addr, info->ai_addrlen) < 0 || listen(fd, SOMAXCONN) < 0)
-        return -errno;
-    *ret_fd = fd;
-    fd = -1;
-    return 0;
-}
-
-static int name_socket(int fd, struct http *http)
-{
-    struct sockaddr_storage name;
-    socklen_t size = sizeof(name);
-    char host[NI_MAXHOST], port[NI_MAXSERV];
-
-    if (getsockname(fd, (struct sockaddr *)&name, &size) < 0 ||
-        getnameinfo((struct sockaddr *)&name, size, host, sizeof(host), port, sizeof(port),
-                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
-        return -EIO;
-    http->port = (int)strtol(port, NULL, 10);
-    http->address = xasprintf(strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
-    return 0;
-}
-
-static int listen_at(struct http *http, int *ret_fd, struct err *err)
-{
-    const struct http_options *options = &http->options;
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *info = NULL;
-    char port[16];
-    int r = guard_address(options->address, err);
-
-    if (r < 0)
-        return r;
-    snprintf(port, sizeof(port), "%d", options->port);
-    /* "localhost" is 127.0.0.1: a name server is not asked */
-    const char *host = strchr("0123456789:", options->address[0]) ? options->address : "127.0.0.1";
-    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-    if (getaddrinfo(host, port, &hints, &info) != 0)
-        return err_set(err, EINVAL, "'%s' is no address", options->address);
-    r = bind_to(info, ret_fd);
-    freeaddrinfo(info);
-    if (r == 0)
-        r = name_socket(*ret_fd, http);
-    return r < 0 ? err_errno(err, -r, "cannot listen at %s, port %s", host, port) : 0;
-}
-
 /* ---- the server ---- */
 
-static int start_daemon(struct http *http, int fd, struct err *err)
+static void fill_options(struct http_options *options)
 {
-    const struct http_options *options = &http->options;
-    unsigned connections = options->connections ? options->connections : CONNECTIONS;
-    unsigned timeout_s = options->timeout_s ? options->timeout_s : TIMEOUT_S;
+    options->timeout_s = options->timeout_s ? options->timeout_s : TIMEOUT_S;
+    options->head_s = options->head_s ? options->head_s : HEAD_S;
+    options->body_s = options->body_s ? options->body_s : BODY_S;
+    options->bodies_max = options->bodies_max ? options->bodies_max : BODIES_MAX;
+    options->unsent_max = options->unsent_max ? options->unsent_max : UNSENT_MAX;
+    options->slow_s = options->slow_s ? options->slow_s : SLOW_S;
+    options->spool_free = options->spool_free > 0 ? options->spool_free : SPOOL_FREE;
+}
 
-    http->daemon = http->mhd->MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_access, http,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, connections,
-        MHD_OPTION_CONNECTION_TIMEOUT, timeout_s, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
-        MHD_OPTION_END);
-    if (!http->daemon)
-        return err_set(err, EIO, "the HTTP server could not be started (%s)", strerror(errno));
-    return 0;
+static int start_threads(struct http *http, int fd, struct err *err)
+{
+    int r = patience_start(http);
+
+    if (r < 0)
+        return err_errno(err, -r, "a thread could not be started");
+    r = http_start_daemon(http, fd, err);
+    if (r < 0)
+        patience_stop(http);
+    return r;
 }
 
 int http_start(const struct http_options *options, struct http **ret, struct err *err)
@@ -350,16 +374,17 @@ int http_start(const struct http_options *options, struct http **ret, struct err
     if (!mhd)
         return -ENOTSUP;
     struct http *http = xcalloc(1, sizeof(*http));
-    *http = (struct http){.mhd = mhd, .options = *options, .owners = 1};
+    *http = (struct http){.mhd = mhd, .options = *options, .log = STR_INIT, .owners = 1};
+    fill_options(&http->options);
     pthread_mutex_init(&http->mutex, NULL);
-    int r = listen_at(http, &fd, err);
+    soon_init(http);
+    int r = http_listen(http, &fd, err);
     if (r == 0)
-        r = start_daemon(http, fd, err);
+        r = start_threads(http, fd, err);
     if (r < 0) {
         http_let_go(http);
         return r;
     }
-    fd = -1; /* the daemon's now */
     *ret = http;
     return 0;
 }
@@ -373,6 +398,8 @@ static void answer_all(struct http *http)
         if (request->state == REQUEST_STANDS)
             request_answer(request, MHD_HTTP_SERVICE_UNAVAILABLE,
                            request_response(request, NULL, NULL, NULL));
+    streams_end(http);
+    pthread_cond_signal(&http->answered);
     pthread_mutex_unlock(&http->mutex);
 }
 
@@ -384,6 +411,7 @@ void http_stop(struct http *http)
     while ((request = http_next(http)))
         request_let_go(request);
     http->mhd->MHD_stop_daemon(http->daemon);
+    patience_stop(http);
     http_let_go(http);
 }
 

@@ -1,120 +1,149 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_request.c — what came with a request, decoded once, and the answer to it.
+ * http_request.c — what came with a request, decoded once.
  */
-#include "base/json.h"
 #include "net/gzip.h"
 #include "net/http_internal.h"
+#include "net/http_text.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <strings.h>
 
-#define BODIES_MAX ((size_t)256 << 20)
-
 /* ---- what came ---- */
 
-static enum MHD_Result add_param(void *to, enum MHD_ValueKind kind, const char *key,
-                                 size_t key_size, const char *value, size_t value_size)
+static char *keep(struct http_request *request, const char *text, size_t n)
 {
-    struct http_request *request = to;
-    struct pair pair = {xstrndup(key, key_size), xstrndup(value ? value : "", value_size)};
+    char *copy = arena_alloc(&request->arena, n + 1);
+    memcpy(copy, text, n);
+    return copy;
+}
 
-    if (kind == MHD_HEADER_KIND)
-        vec_push(&request->headers, pair);
-    else
-        vec_push(&request->params, pair);
+static void add_pair(struct http_request *request, struct pair ***end, const char *name,
+                     const char *value)
+{
+    struct pair *pair = arena_alloc(&request->arena, sizeof(*pair));
+
+    *pair = (struct pair){NULL, name, value};
+    **end = pair;
+    *end = &pair->next;
+}
+
+struct copying {
+    struct http_request *request;
+    struct pair **end;
+};
+
+static enum MHD_Result copy_header(void *arg, enum MHD_ValueKind kind, const char *key,
+                                   size_t key_size, const char *value, size_t value_size)
+{
+    struct copying *to = arg;
+    (void)kind;
+
+    to->request->odd_header |= memchr(key, 0, key_size) || (value && memchr(value, 0, value_size));
+    add_pair(to->request, &to->end, keep(to->request, key, key_size),
+             keep(to->request, value ? value : "", value ? value_size : 0));
     return MHD_YES;
 }
 
+/* libmicrohttpd has split the query and made spaces of plus signs. */
+static enum MHD_Result copy_param(void *arg, enum MHD_ValueKind kind, const char *key,
+                                  size_t key_size, const char *value, size_t value_size)
+{
+    struct copying *to = arg;
+    char *name = keep(to->request, key, key_size);
+    char *text = keep(to->request, value ? value : "", value ? value_size : 0);
+    (void)kind;
+
+    name[text_decode(name, key_size, NULL)] = '\0';
+    text[text_decode(text, value ? value_size : 0, NULL)] = '\0';
+    add_pair(to->request, &to->end, name, text);
+    return MHD_YES;
+}
+
+/* All of it is copied: whoever answers may still read it when the connection is gone. */
 struct http_request *request_new(struct http *http, struct MHD_Connection *connection,
-                                 const struct http_route *route, const char *method,
-                                 const char *path)
+                                 const char *method, const char *uri)
 {
     struct http_request *request = xcalloc(1, sizeof(*request));
+    const char *host;
+    size_t host_n;
+    const char *path = path_of_uri(uri, &host, &host_n);
 
     *request = (struct http_request){
         .http = http,
         .mhd = http->mhd,
         .connection = connection,
-        .route = route,
-        .method = xstrdup(method),
-        .path = xstrdup(path),
+        .arena = ARENA_INIT,
         .body = STR_INIT,
         .owners = 1,
     };
-    http->mhd->MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, add_param, request);
-    http->mhd->MHD_get_connection_values_n(connection, MHD_HEADER_KIND, add_param, request);
+    request->method = keep(request, method, strlen(method));
+    request->path = keep(request, path, strlen(path));
+    request->host = host ? keep(request, host, host_n) : NULL;
+    struct copying params = {request, &request->params}, headers = {request, &request->headers};
+    http->mhd->MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, copy_param, &params);
+    http->mhd->MHD_get_connection_values_n(connection, MHD_HEADER_KIND, copy_header, &headers);
     return request;
+}
+
+int request_read_segments(struct http_request *request, struct err *err)
+{
+    const char *raw;
+    size_t n;
+    bool rest;
+
+    for (size_t i = 0; (raw = path_star(request->route->path, request->path, i, &n, &rest)); i++) {
+        assert(i < HTTP_SEGMENTS_MAX);
+        char *segment = keep(request, raw, n);
+        int r = path_decode(segment, rest, err);
+        if (r < 0)
+            return r;
+        request->segments[i] = segment;
+    }
+    return 0;
 }
 
 void request_free(struct http_request *request)
 {
-    vec_foreach (pair, &request->params) {
-        free(pair->name);
-        free(pair->value);
-    }
-    vec_foreach (pair, &request->headers) {
-        free(pair->name);
-        free(pair->value);
-    }
-    vec_release(&request->params);
-    vec_release(&request->headers);
+    http_attach(request, NULL, NULL);
     if (request->response)
         request->mhd->MHD_destroy_response(request->response);
+    spool_free(request->spool);
     str_release(&request->body);
     request_count(request, 0);
-    free(request->method);
-    free(request->path);
+    unsent_remove(request);
+    arena_release(&request->arena);
     free(request);
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Of a form: '+' is a space, %41 an A; a lone % stays. */
-static char *form_decode(const char *s, size_t n)
+static const char *form_text(struct http_request *request, const char *s, size_t n)
 {
-    struct str text = STR_INIT;
+    char *text = keep(request, s, n);
 
-    for (size_t i = 0; i < n; i++) {
-        int high = s[i] == '%' && i + 2 < n ? hex_digit(s[i + 1]) : -1;
-        int low = high >= 0 ? hex_digit(s[i + 2]) : -1;
-        if (low >= 0) {
-            str_add_char(&text, (char)(high << 4 | low));
-            i += 2;
-        } else {
-            str_add_char(&text, s[i] == '+' ? ' ' : s[i]);
-        }
-    }
-    return text.cap ? str_take(&text) : xstrdup("");
+    for (size_t i = 0; i < n; i++)
+        if (text[i] == '+')
+            text[i] = ' ';
+    text[text_decode(text, n, NULL)] = '\0';
+    return text;
 }
+
+/* Each field takes far more memory than its two bytes; and curl calls whatever it sends a form. */
+#define FORM_FIELDS 1000
+#define FORM_BYTES  ((size_t)1 << 20)
 
 static void read_form(struct http_request *request)
 {
-    const char *s = request->body.s, *end = s + request->body.len;
+    const char *s = request->body.s, *end = s + request->body.len, *name, *value;
+    size_t name_n, value_n;
+    struct pair **last = &request->params;
 
-    while (s < end) {
-        const char *stop = memchr(s, '&', (size_t)(end - s));
-        stop = stop ? stop : end;
-        const char *equals = memchr(s, '=', (size_t)(stop - s));
-        const char *name_end = equals ? equals : stop;
-        const char *value = equals ? equals + 1 : stop;
-        struct pair pair = {form_decode(s, (size_t)(name_end - s)),
-                            form_decode(value, (size_t)(stop - value))};
-        vec_push(&request->params, pair);
-        s = stop + 1;
-    }
-}
-
-static size_t bodies_max(const struct http *http)
-{
-    return http->options.bodies_max ? http->options.bodies_max : BODIES_MAX;
+    while (*last)
+        last = &(*last)->next;
+    for (size_t n = 0; n < FORM_FIELDS && form_next(&s, end, &name, &name_n, &value, &value_n); n++)
+        add_pair(request, &last, form_text(request, name, name_n),
+                 form_text(request, value, value_n));
 }
 
 bool request_count(struct http_request *request, size_t n)
@@ -123,7 +152,7 @@ bool request_count(struct http_request *request, size_t n)
     size_t more = n - request->counted; /* may wrap: it is less, then */
     size_t all = __atomic_add_fetch(&http->bodies, more, __ATOMIC_RELAXED);
 
-    if (n > request->counted && all > bodies_max(http)) {
+    if (n > request->counted && all > http->options.bodies_max) {
         __atomic_sub_fetch(&http->bodies, more, __ATOMIC_RELAXED);
         return false;
     }
@@ -162,6 +191,8 @@ unsigned request_finish(struct http_request *request, struct err *err)
         err_set(err, EFBIG, "the body is larger than %zu bytes", request->route->body_max);
         return MHD_HTTP_CONTENT_TOO_LARGE;
     }
+    if (request->spool)
+        return spool_finish(request, err);
     if (request->no_room)
         return refuse_for_now(err);
     if (encoding && strcasecmp(encoding, "gzip") == 0) {
@@ -170,7 +201,8 @@ unsigned request_finish(struct http_request *request, struct err *err)
         err_set(err, EINVAL, "Content-Encoding '%.50s' is not known here", encoding);
         status = MHD_HTTP_UNSUPPORTED_MEDIA_TYPE;
     }
-    if (!status && type && strncasecmp(type, "application/x-www-form-urlencoded", 33) == 0)
+    if (!status && type && request->body.len <= FORM_BYTES &&
+        strncasecmp(type, "application/x-www-form-urlencoded", 33) == 0)
         read_form(request);
     return status;
 }
@@ -187,7 +219,7 @@ const char *http_path(const struct http_request *request)
 
 const char *http_param(const struct http_request *request, const char *name)
 {
-    vec_foreach (pair, &request->params)
+    for (const struct pair *pair = request->params; pair; pair = pair->next)
         if (str_eq(pair->name, name))
             return pair->value;
     return NULL;
@@ -195,78 +227,36 @@ const char *http_param(const struct http_request *request, const char *name)
 
 const char *http_header(const struct http_request *request, const char *name)
 {
-    vec_foreach (pair, &request->headers)
+    for (const struct pair *pair = request->headers; pair; pair = pair->next)
         if (strcasecmp(pair->name, name) == 0)
             return pair->value;
     return NULL;
 }
 
+const char *http_segment(const struct http_request *request, size_t i)
+{
+    return i < HTTP_SEGMENTS_MAX ? request->segments[i] : NULL;
+}
+
+const void *http_tag(const struct http_request *request)
+{
+    return request->route ? request->route->tag : NULL;
+}
+
+void http_attach(struct http_request *request, void *data, void (*release)(void *))
+{
+    if (request->attached && request->release_attached)
+        request->release_attached(request->attached);
+    request->attached = data;
+    request->release_attached = release;
+}
+
+void *http_attached(const struct http_request *request)
+{
+    return request->attached;
+}
+
 struct str *http_body(struct http_request *request)
 {
     return &request->body;
-}
-
-/* ---- the answer ---- */
-
-static void add_headers(const struct microhttpd *mhd, struct MHD_Response *response,
-                        const char *const *headers)
-{
-    for (; headers && headers[0]; headers += 2)
-        mhd->MHD_add_response_header(response, headers[0], headers[1]);
-}
-
-struct MHD_Response *request_response(const struct http_request *request, const char *type,
-                                      struct str *body, const char *const *headers)
-{
-    const struct microhttpd *mhd = request->mhd;
-    size_t n = body ? body->len : 0;
-    char *bytes = n ? str_take(body) : NULL;
-    struct MHD_Response *response = mhd->MHD_create_response_from_buffer(
-        n, bytes, bytes ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
-
-    assert(response);
-    if (type)
-        mhd->MHD_add_response_header(response, "Content-Type", type);
-    mhd->MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    add_headers(mhd, response, headers);
-    add_headers(mhd, response, request->http->options.headers);
-    return response;
-}
-
-/* With the server's mutex held. */
-void request_answer(struct http_request *request, unsigned status, struct MHD_Response *response)
-{
-    if (request->state == REQUEST_ANSWERED) { /* the server stopped meanwhile */
-        request->mhd->MHD_destroy_response(response);
-        return;
-    }
-    request->status = status;
-    request->response = response;
-    if (request->state == REQUEST_STANDS)
-        request->mhd->MHD_resume_connection(request->connection);
-    request->state = REQUEST_ANSWERED;
-}
-
-void http_reply(struct http_request *request, unsigned status, const char *type, struct str *body,
-                const char *const *headers)
-{
-    struct http *http = request->http;
-    struct MHD_Response *response = request_response(request, type, body, headers);
-
-    pthread_mutex_lock(&http->mutex);
-    request_answer(request, status, response);
-    pthread_mutex_unlock(&http->mutex);
-    request_let_go(request);
-}
-
-void http_reply_error(struct http_request *request, unsigned status, const char *sentence)
-{
-    autorelease(str) struct str body = STR_INIT;
-    struct json_out out = JSON_OUT(&body);
-
-    json_begin_object(&out);
-    json_put_text(&out, "error", sentence);
-    json_end_object(&out);
-    str_add_char(&body, '\n');
-    http_reply(request, status, "application/json", &body, NULL);
 }

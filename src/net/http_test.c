@@ -3,15 +3,11 @@
  * http_test.c — a real server on a free port of this machine, asked by raw sockets.
  */
 #include "net/gzip.h"
-#include "net/http.h"
-#include "tests/test.h"
+#include "net/test_http.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <zlib.h>
 
 static sem_t waiting; /* posted for each request that http_next() has */
@@ -34,11 +30,78 @@ static void echo(struct http_request *request, void *arg)
     http_reply(request, 200, "text/plain", &body, NULL);
 }
 
+static void segments(struct http_request *request, void *arg)
+{
+    autorelease(str) struct str body = STR_INIT;
+    (void)arg;
+
+    for (size_t i = 0; http_segment(request, i); i++)
+        str_addf(&body, "%s|", http_segment(request, i));
+    http_reply(request, 200, "text/plain", &body, NULL);
+}
+
+static void below(struct http_request *request, void *arg)
+{
+    autorelease(str) struct str body = STR_INIT;
+    (void)arg;
+
+    str_addf(&body, "below %s", http_segment(request, 0));
+    http_reply(request, 200, "text/plain", &body, NULL);
+}
+
+/* Room was made, and nothing came. */
+static void nothing(struct http_request *request, void *arg)
+{
+    struct str body = STR_INIT;
+    (void)arg;
+
+    str_reserve(&body, 1000);
+    http_reply(request, 200, "text/plain", &body, NULL);
+    assert_int_equal(body.cap, 0);
+}
+
+static void secret(struct http_request *request, void *arg)
+{
+    (void)arg;
+    http_reply_error(request, 401, "who are you?");
+}
+
+static void add_end(struct str *to, const struct sockaddr_storage *end, bool with_port)
+{
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)end;
+    char text[INET_ADDRSTRLEN];
+
+    assert_int_equal(end->ss_family, AF_INET);
+    str_add(to, inet_ntop(AF_INET, &v4->sin_addr, text, sizeof(text)));
+    if (with_port)
+        str_addf(to, ":%d", ntohs(v4->sin_port));
+}
+
+static void ends(struct http_request *request, void *arg)
+{
+    autorelease(str) struct str body = STR_INIT;
+    struct sockaddr_storage peer, local;
+    (void)arg;
+
+    http_peer(request, &peer);
+    http_local(request, &local);
+    add_end(&body, &peer, false);
+    str_add_char(&body, '>');
+    add_end(&body, &local, true);
+    http_reply(request, 200, "text/plain", &body, NULL);
+}
+
 static const struct http_route routes[] = {
-    {"GET POST", "/echo", echo, 1000},
-    {"GET", "/below/*", echo, 0},
-    {"POST", "/later", NULL, 1000},
-    {NULL, NULL, NULL, 0},
+    {"GET POST", "/echo", echo, 1000, false, NULL, NULL, false},
+    {"GET", "/below/**", below, 0, false, NULL, NULL, false},
+    {"GET", "/one/*/*", segments, 0, false, NULL, NULL, false},
+    {"GET", "/ends", ends, 0, false, NULL, NULL, false},
+    {"GET", "/nothing", nothing, 0, false, NULL, NULL, false},
+    {"GET", "/secret", secret, 0, false, NULL, NULL, false},
+    {"GET", "/secret/influx", secret, 0, false, NULL, "Basic realm=\"InfluxDB\"", false},
+    {"POST", "/later", NULL, 1000, false, NULL, NULL, false},
+    {"POST", "/soon", NULL, 1000, false, NULL, NULL, true},
+    {NULL, NULL, NULL, 0, false, NULL, NULL, false},
 };
 static const char *const headers[] = {"X-Everywhere", "yes", NULL};
 
@@ -58,62 +121,6 @@ static struct http *start(void)
     return http;
 }
 
-static int dial(const struct http *http)
-{
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)http_port(http))};
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
-    return fd;
-}
-
-static void say(int fd, const char *bytes, size_t n)
-{
-    while (n) {
-        ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL);
-        if (sent <= 0)
-            return; /* it has answered already and does not listen any more */
-        bytes += sent;
-        n -= (size_t)sent;
-    }
-}
-
-static char *hear(int fd)
-{
-    struct str all = STR_INIT;
-    char piece[4096];
-
-    for (ssize_t n; (n = recv(fd, piece, sizeof(piece), 0)) > 0;)
-        str_add_n(&all, piece, (size_t)n);
-    close(fd);
-    return all.cap ? str_take(&all) : xstrdup("");
-}
-
-static char *ask(const struct http *http, const char *head, const char *body, size_t n)
-{
-    autorelease(str) struct str text = STR_INIT;
-    int fd = dial(http);
-
-    str_addf(&text, "%s\r\nConnection: close\r\n", head);
-    if (body)
-        str_addf(&text, "Content-Length: %zu\r\n", n);
-    str_add(&text, "\r\n");
-    str_add_n(&text, body, body ? n : 0);
-    say(fd, text.s, text.len);
-    return hear(fd);
-}
-
-static void assert_answer(const struct http *http, const char *head, const char *body,
-                          const char *status, const char *part)
-{
-    autofree(mem) char *answer = ask(http, head, body, body ? strlen(body) : 0);
-
-    if (strncmp(answer, "HTTP/1.1 ", 9) != 0 || strncmp(answer + 9, status, 3) != 0 ||
-        !strstr(answer, part))
-        fail_msg("%s: %s", head, answer);
-}
-
 TEST(a_request_finds_its_route_and_is_answered)
 {
     struct http *http = start();
@@ -122,7 +129,7 @@ TEST(a_request_finds_its_route_and_is_answered)
                   "GET /echo q=a b c body=");
     assert_answer(http, "POST /echo HTTP/1.1\r\nHost: 127.0.0.1:80", "hello", "200",
                   "q=- body=hello");
-    assert_answer(http, "GET /below/x/y HTTP/1.1\r\nHost: localhost", NULL, "200", "/below/x/y");
+    assert_answer(http, "GET /below/x/y HTTP/1.1\r\nHost: localhost", NULL, "200", "below x/y");
     assert_answer(http, "GET /echo HTTP/1.1\r\nHost: localhost", NULL, "200", "X-Everywhere: yes");
     assert_answer(http, "GET /none HTTP/1.1\r\nHost: localhost", NULL, "404", "{\"error\":");
     assert_answer(http, "GET /belo HTTP/1.1\r\nHost: localhost", NULL, "404", "{\"error\":");
@@ -142,21 +149,171 @@ TEST(parameters_are_decoded_once)
     http_stop(http);
 }
 
-TEST(names_of_others_are_refused)
+TEST(an_empty_body_is_taken_too)
 {
     struct http *http = start();
 
-    assert_answer(http, "GET /echo HTTP/1.1\r\nHost: evil.example", NULL, "403", "Host");
-    assert_answer(http, "GET /echo HTTP/1.1\r\nHost: localhost.evil.example", NULL, "403", "Host");
-    assert_answer(http, "GET /echo HTTP/1.1\r\nHost: 10.0.0.1", NULL, "403", "Host");
-    assert_answer(http, "GET /echo HTTP/1.1\r\nHost: [::1]:7470", NULL, "200", "echo");
-    assert_answer(http, "GET /echo HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example",
-                  NULL, "403", "evil.example");
-    assert_answer(http, "GET /echo HTTP/1.1\r\nHost: localhost\r\nOrigin: null", NULL, "403",
-                  "error");
-    assert_answer(http, "GET /echo HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost:7470",
-                  NULL, "200", "echo");
+    assert_answer(http, "GET /nothing HTTP/1.1\r\nHost: localhost", NULL, "200",
+                  "Content-Length: 0");
     http_stop(http);
+}
+
+TEST(a_star_is_one_segment_decoded_once)
+{
+    static const struct {
+        const char *path, *status, *part;
+    } cases[] = {
+        {"/one/a/x", "200", "a|x|"},
+        {"/one/%61%2e/x", "200", "a.|x|"},
+        {"/one/a%2541/x", "200", "a%41|x|"},
+        {"/one/a+b/%C3%A4", "200", "a+b|\xc3\xa4|"},
+        {"/one/a%2fb/x", "404", "slash"},
+        {"/one/a%5cb/x", "404", "slash"},
+        {"/one/a\\b/x", "404", "slash"},
+        {"/one/../x", "404", "'..'"},
+        {"/one/%2e%2E/x", "404", "'..'"},
+        {"/one/./x", "404", "'..'"},
+        {"/one/a%00b/x", "400", "NUL"},
+        {"/one/a%zzb/x", "400", "escape"},
+        {"/one/a%4/x", "400", "escape"},
+        {"/one//x", "404", "error"},
+        {"/one/a/x/", "404", "error"},
+        {"/%6fne/a/x", "404", "error"},
+        {"/below/x/y%20z", "200", "below x/y z"},
+        {"/below/a%2fb", "200", "below a/b"},
+        {"/below/a%2f..%2fb", "404", "'..'"},
+        {"/below/a/../b", "404", "'..'"},
+        {"/below/a//b", "404", "empty"},
+        {"/below/a/", "404", "empty"},
+        {"/below/%2fetc/passwd", "404", "empty"},
+        {"/below/a%5c..%5cb", "404", "slash"},
+        {"/below/%00", "400", "NUL"},
+        {"/below/", "404", "error"},
+        {"http://localhost/one/a/x", "200", "a|x|"},
+        {"HTTP://127.0.0.1:80/below/y", "200", "below y"},
+        {"http://evil.example/one/a/x", "403", "evil.example"},
+        {"http://localhost", "404", "error"},
+        {"//localhost/one/a/x", "404", "error"},
+    };
+    struct http *http = start();
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree(mem) char *head = xasprintf("GET %s HTTP/1.1\r\nHost: localhost", cases[i].path);
+        assert_answer(http, head, NULL, cases[i].status, cases[i].part);
+    }
+    http_stop(http);
+}
+
+TEST(a_head_may_be_asked_for_whatever_may_be_got)
+{
+    struct http *http = start();
+    autofree(mem) char *answer = ask(http, "HEAD /echo HTTP/1.1\r\nHost: localhost", NULL, 0);
+
+    assert_non_null(strstr(answer, "200 OK"));
+    assert_non_null(strstr(answer, "Content-Length: "));
+    assert_string_equal(strstr(answer, "\r\n\r\n"), "\r\n\r\n");
+    assert_answer(http, "POST /below/x HTTP/1.1\r\nHost: localhost", NULL, "405", "Allow: GET");
+    assert_answer(http, "OPTIONS /echo HTTP/1.1\r\nHost: localhost", NULL, "405",
+                  "Allow: GET,POST");
+    http_stop(http);
+}
+
+TEST(every_answer_says_how_it_is_to_be_taken)
+{
+    static const char *const wanted[] = {
+        "X-Content-Type-Options: nosniff", "Referrer-Policy: no-referrer",
+        "Cache-Control: no-store",         "Cross-Origin-Resource-Policy: same-origin",
+        "X-Frame-Options: DENY",           "X-Everywhere: yes",
+    };
+    struct http *http = start();
+
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
+        assert_answer(http, "GET /echo HTTP/1.1\r\nHost: localhost", NULL, "200", wanted[i]);
+        assert_answer(http, "GET /none HTTP/1.1\r\nHost: localhost", NULL, "404", wanted[i]);
+    }
+    assert_answer(http, "GET /none HTTP/1.1\r\nHost: localhost", NULL, "404",
+                  "\"code\":\"not_found\"");
+    assert_answer(http, "GET /secret HTTP/1.1\r\nHost: localhost", NULL, "401",
+                  "WWW-Authenticate: Bearer\r\n");
+    assert_answer(http, "GET /secret/influx HTTP/1.1\r\nHost: localhost", NULL, "401",
+                  "WWW-Authenticate: Basic realm=\"InfluxDB\"\r\n");
+    http_stop(http);
+}
+
+TEST(both_ends_of_a_connection_are_known)
+{
+    struct http *http = start();
+    autofree(mem) char *port = xasprintf("127.0.0.1>127.0.0.1:%d", http_port(http));
+
+    assert_answer(http, "GET /ends HTTP/1.1\r\nHost: localhost", NULL, "200", port);
+    http_stop(http);
+}
+
+static void assert_all(const struct http *http, const char *const (*cases)[2], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        autofree(mem) char *head = xasprintf("GET /echo HTTP/1.1\r\n%s", cases[i][0]);
+        assert_answer(http, head, NULL, cases[i][1], "echo");
+    }
+}
+
+TEST(names_of_others_are_refused)
+{
+    static const char *const cases[][2] = {
+        {"Host: [::1]:7470", "200"},
+        {"Host: LocalHost", "200"},
+        {"Host: localhost:7470\r\nOrigin: http://localhost:7470", "200"},
+        {"Host: localhost:7470\r\nSec-Fetch-Site: same-origin", "200"},
+        {"Host: localhost:7470\r\nSec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate", "200"},
+        {"Host: localhost:7470\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate", "200"},
+    };
+    static const char *const bad[][2] = {
+        {"Host: evil.example", "Host"},
+        {"Host: localhost.evil.example", "Host"},
+        {"Host: 10.0.0.1", "Host"},
+        {"Host: hone.example", "Host"},
+        {"Host: ", "Host"},
+        {"Host: localhost\r\nOrigin: https://evil.example", "evil.example"},
+        {"Host: localhost\r\nOrigin: null", "error"},
+        {"Host: localhost\r\nOrigin: ", "error"},
+        {"Host: localhost:7470\r\nOrigin: http://localhost:3000", "localhost:3000"},
+        {"Host: localhost:7470\r\nOrigin: http://127.0.0.1:7470", "127.0.0.1"},
+        {"Host: localhost:7470\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors", "other"},
+        {"Host: localhost:7470\r\nSec-Fetch-Site: same-site", "other"},
+    };
+    struct http *http = start();
+
+    assert_all(http, cases, ARRAY_LEN(cases));
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        autofree(mem) char *head = xasprintf("GET /echo HTTP/1.1\r\n%s", bad[i][0]);
+        assert_answer(http, head, NULL, "403", bad[i][1]);
+    }
+    http_stop(http);
+}
+
+TEST(names_and_numbers_that_were_told_are_ours)
+{
+    static const char *const names[] = {"hone.example", "other.example", NULL};
+    static const char *const cases[][2] = {
+        {"Host: hone.example", "200"},
+        {"Host: HONE.example:8443\r\nOrigin: https://hone.example:8443", "200"},
+        {"Host: 127.0.0.1:7470\r\nOrigin: https://other.example", "200"},
+        {"Host: 10.1.2.3:7470", "200"},
+        {"Host: [fd00::1]\r\nOrigin: http://[fd00::1]", "200"},
+    };
+    struct http *http = NULL;
+    autorelease(err) struct err err = ERR_INIT;
+    struct http_options options = {
+        .address = "0.0.0.0", .routes = routes, .names = names, .any_address = true};
+
+    assert_ok(http_start(&options, &http, &err), &err);
+    assert_all(http, cases, ARRAY_LEN(cases));
+    assert_answer(http, "GET /echo HTTP/1.1\r\nHost: evil.example", NULL, "403", "Host");
+    assert_answer(http, "GET /echo HTTP/1.1\r\nHost: 10.1.2.3\r\nOrigin: http://10.6.6.6", NULL,
+                  "403", "10.6.6.6");
+    http_stop(http);
+    options.address = "example.com";
+    assert_int_equal(http_start(&options, &http, &err), -EINVAL);
 }
 
 TEST(a_body_beyond_its_cap_is_refused)
@@ -313,6 +470,83 @@ TEST(a_request_without_a_body_waits_in_line_once)
     http_stop(http);
 }
 
+static struct http_request *say_soon(const struct http *http, int fd)
+{
+    static const char text[] =
+        "POST /soon HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\nhi";
+
+    say(fd, text, strlen(text));
+    await_request();
+    struct http_request *request = http_next((struct http *)(uintptr_t)http);
+    assert_non_null(request);
+    assert_string_equal(http_body(request)->s, "hi");
+    return request;
+}
+
+/* Where it is not at once, others get theirs meanwhile. */
+TEST(an_answer_that_is_awaited_may_come_at_once_or_later)
+{
+    struct http *http = start();
+    int fd = dial(http);
+
+    for (int i = 0; i < 30; i++) {
+        struct http_request *request = say_soon(http, fd);
+        if (i % 3 == 2)
+            assert_answer(http, "GET /echo HTTP/1.1\r\nHost: localhost", NULL, "200", "echo");
+        http_reply(request, 204, NULL, NULL, NULL);
+        assert_hears(fd, "HTTP/1.1 204 No Content\r\n");
+        assert_hears(fd, "\r\n\r\n");
+    }
+    close(fd);
+    http_stop(http);
+}
+
+TEST(stopping_ends_the_wait_for_an_answer)
+{
+    struct http *http = start();
+    int fd = dial(http);
+
+    http_reply(say_soon(http, fd), 204, NULL, NULL, NULL);
+    assert_hears(fd, "\r\n\r\n");
+    struct http_request *request = say_soon(http, fd);
+    http_stop(http);
+    autofree(mem) char *heard = hear(fd);
+    assert_non_null(heard);
+    http_reply_error(request, 500, "to nobody");
+}
+
+static int64_t requests_of_one;
+
+static int count_them(struct http_request *request, void *arg, unsigned *ret_status,
+                      struct err *err)
+{
+    (void)arg, (void)ret_status, (void)err;
+    requests_of_one = ++*http_note(request);
+    return 0;
+}
+
+TEST(a_note_stays_with_its_connection)
+{
+    static const char text[] = "GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    struct http_options options = {.address = "127.0.0.1", .routes = routes, .on_head = count_them};
+    struct http *http = NULL;
+
+    assert_int_equal(http_start(&options, &http, NULL), 0);
+    int fd = dial(http);
+    for (int64_t i = 1; i <= 3; i++) {
+        say(fd, text, strlen(text));
+        assert_hears(fd, "\r\n\r\n");
+        assert_int_equal(requests_of_one, i);
+    }
+    close(fd);
+    fd = dial(http);
+    say(fd, text, strlen(text));
+    assert_hears(fd, "\r\n\r\n");
+    assert_int_equal(requests_of_one, 1);
+    close(fd);
+    http_stop(http);
+}
+
 TEST(stopping_waits_for_nobody)
 {
     struct http *http = start();
@@ -378,9 +612,40 @@ TEST(what_is_not_http_harms_nothing)
     http_stop(http);
 }
 
+TEST(a_head_that_others_could_read_differently_is_refused)
+{
+    static const char *const odd[] = {
+        "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n" HOST,
+        "Content-Length: 0\r\nContent-Length: 5\r\n" HOST,
+        "Content-Length: 5\r\nContent-Length: 5\r\n" HOST,
+        "Content-Length: +0\r\n" HOST,
+        "Content-Length: \r\n" HOST,
+        "Content-Length : 5\r\n" HOST,
+        "Transfer-Encoding: gzip, chunked\r\n" HOST,
+        "Transfer-Encoding: xchunked\r\n" HOST,
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n" HOST,
+        HOST HOST,
+        "X-A: b\r\n",
+    };
+    struct http *http = start();
+
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+        autofree(mem) char *text = xasprintf("POST /echo HTTP/1.1\r\n%s\r\n0\r\n\r\n"
+                                             "GET /echo?q=smuggled HTTP/1.1\r\n" HOST "\r\n",
+                                             odd[i]);
+        int fd = dial(http);
+        say(fd, text, strlen(text));
+        autofree(mem) char *answer = hear(fd);
+        if (strncmp(answer, "HTTP/1.1 400 ", 13) != 0 || strstr(answer, "smuggled"))
+            fail_msg("%s: %s", odd[i], answer);
+    }
+    http_stop(http);
+}
+
 TEST(only_addresses_of_this_machine_are_served)
 {
-    static const char *const bad[] = {"0.0.0.0", "192.168.1.1", "::", "example.com", "", "127.1.1"};
+    static const char *const bad[] = {"0.0.0.0", "192.168.1.1", "::", "10.1.2.3"};
+    static const char *const none[] = {"example.com", "", "127.1.1", "banana"};
     struct http *http = NULL, *first = start();
     autorelease(err) struct err err = ERR_INIT;
 
@@ -388,6 +653,11 @@ TEST(only_addresses_of_this_machine_are_served)
         struct http_options options = {.address = bad[i], .routes = routes};
         assert_int_equal(http_start(&options, &http, &err), -EACCES);
         assert_non_null(strstr(err_text(&err), "this machine alone"));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(none); i++) {
+        struct http_options options = {.address = none[i], .routes = routes};
+        assert_int_equal(http_start(&options, &http, &err), -EINVAL);
+        assert_non_null(strstr(err_text(&err), "is no address"));
     }
     struct http_options again = {
         .address = "localhost", .port = http_port(first), .routes = routes};

@@ -20,8 +20,12 @@
 
 #define DATAGRAM_MAX (64u << 10)
 #define BUFFER_BYTES (16 << 20)
-#define NAP_NS       2000000
+#define NAP_MIN_NS   2000000
+#define NAP_MAX_NS   40000000
 #define OVERHEAD     256 /* of a datagram in the kernel's buffer, at least */
+#define TRUE_SIZE    768 /* about what a small one takes there */
+/* No power of two: else all datagrams fall into the same lines of the cache. */
+#define STRIDE (DATAGRAM_MAX + 448)
 
 struct udp {
     struct udp_options options;
@@ -32,7 +36,8 @@ struct udp {
     struct mmsghdr messages[UDP_BATCH];
     struct iovec places[UDP_BATCH];
     struct udp_datagram datagrams[UDP_BATCH];
-    char *block; /* (UDP_BATCH, DATAGRAM_MAX) */
+    char *block; /* (UDP_BATCH, STRIDE) */
+    long nap_ns;
 };
 
 static void count(uint64_t *counter, uint64_t n)
@@ -45,7 +50,7 @@ static void count(uint64_t *counter, uint64_t n)
 static void lay_out(struct udp *udp)
 {
     for (size_t i = 0; i < UDP_BATCH; i++) {
-        udp->places[i] = (struct iovec){udp->block + i * DATAGRAM_MAX, DATAGRAM_MAX};
+        udp->places[i] = (struct iovec){udp->block + i * STRIDE, DATAGRAM_MAX};
         udp->messages[i].msg_hdr = (struct msghdr){
             .msg_iov = &udp->places[i],
             .msg_iovlen = 1,
@@ -70,9 +75,7 @@ static void hand_over(struct udp *udp, size_t n)
     size_t whole = 0, bytes = 0;
 
     for (size_t i = 0; i < n; i++) {
-        bool cut = udp->messages[i].msg_hdr.msg_flags & MSG_TRUNC;
-        count(&udp->counts.cut, cut);
-        if (cut)
+        if (udp->messages[i].msg_hdr.msg_flags & MSG_TRUNC)
             continue;
         udp->datagrams[whole++] =
             (struct udp_datagram){udp->places[i].iov_base, udp->messages[i].msg_len};
@@ -81,6 +84,8 @@ static void hand_over(struct udp *udp, size_t n)
     count(&udp->counts.datagrams, n);
     count(&udp->counts.bytes, bytes);
     count(&udp->counts.batches, 1);
+    if (whole < n)
+        count(&udp->counts.cut, n - whole);
     if (whole)
         udp->options.on_batch(udp->datagrams, whole, udp->options.arg);
 }
@@ -88,7 +93,6 @@ static void hand_over(struct udp *udp, size_t n)
 /* False: nothing more is there, or little. */
 static bool take_batch(struct udp *udp)
 {
-    lay_out(udp);
     int n = recvmmsg(udp->fd, udp->messages, UDP_BATCH, MSG_DONTWAIT, NULL);
 
     if (n <= 0)
@@ -97,11 +101,19 @@ static bool take_batch(struct udp *udp)
     return n == UDP_BATCH;
 }
 
-/* What comes meanwhile is taken together: a wake-up costs more than a datagram. The kernel's buffer
- * holds many times as much. */
-static void nap(void)
+/* What comes meanwhile is taken together: a wake-up costs more than many datagrams. The kernel's
+ * buffer must hold many times as much as came in the last one. */
+static void nap(struct udp *udp, uint64_t came)
 {
-    nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    uint64_t room = udp->counts.buffer / TRUE_SIZE;
+
+    if (udp->options.on_pause)
+        udp->options.on_pause(udp->options.arg);
+    if (came > room / 4)
+        udp->nap_ns = MAX(udp->nap_ns / 2, NAP_MIN_NS);
+    else if (came < room / 10)
+        udp->nap_ns = MIN(udp->nap_ns * 2, NAP_MAX_NS);
+    nanosleep(&(struct timespec){.tv_nsec = udp->nap_ns}, NULL);
 }
 
 static bool is_stopping(const struct udp *udp)
@@ -126,12 +138,13 @@ static void *udp_main(void *arg)
     struct pollfd fds[] = {{udp->fd, POLLIN, 0}, {udp->stop_fd, POLLIN, 0}};
 
     while (!is_stopping(udp)) {
+        uint64_t before = udp->counts.datagrams;
         poll(fds, ARRAY_LEN(fds), -1);
         while (!is_stopping(udp) && take_batch(udp))
             ;
         __atomic_store_n(&udp->counts.dropped, dropped(udp), __ATOMIC_RELAXED);
         if (!is_stopping(udp))
-            nap();
+            nap(udp, udp->counts.datagrams - before);
     }
     take_rest(udp);
     return NULL;
@@ -174,7 +187,7 @@ static int open_socket(struct udp *udp, struct err *err)
     const char *address = udp->options.address;
     struct addrinfo hints = {.ai_socktype = SOCK_DGRAM, .ai_flags = AI_NUMERICHOST}, *info = NULL;
     char port[16];
-    int r = guard_address(address, err);
+    int r = guard_address(address, false, err);
 
     if (r < 0)
         return r;
@@ -202,7 +215,9 @@ int udp_start(const struct udp_options *options, struct udp **ret, struct err *e
     udp->options = *options;
     udp->fd = -1;
     udp->stop_fd = eventfd(0, EFD_CLOEXEC);
-    udp->block = xmalloc((size_t)UDP_BATCH * DATAGRAM_MAX);
+    udp->nap_ns = NAP_MIN_NS;
+    udp->block = xmalloc((size_t)UDP_BATCH * STRIDE);
+    lay_out(udp);
     int r =
         udp->stop_fd < 0 ? err_errno(err, errno, "cannot make an eventfd") : open_socket(udp, err);
     if (r == 0 && (r = pthread_create(&udp->thread, NULL, udp_main, udp)) != 0)

@@ -22,6 +22,8 @@ struct udp_options {
     const char *address; /* a loopback address or "localhost"; others are refused */
     int port;            /* 0: any free one */
     udp_batch_fn *on_batch;
+    void (*on_pause)(
+        void *arg); /* after some batches: nothing more is there for now; may be NULL */
     void *arg;
 };
 struct udp_counts {

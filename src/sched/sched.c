@@ -5,9 +5,10 @@
  * Cpus may be fractions. They are kept as multiples of a millionth, so that ten trials of 0.1 fill
  * one cpu exactly, three of 1/3 do too, and a thousand takes and gives leave nothing behind.
  *
- * Fair: the experiment with the least cpus in use is served first. If it needs more than is free
- * now, those behind it may still start, but leave alone what it lacks: else a stream of small
- * trials would keep a large one waiting for ever.
+ * Those of the highest priority are served first. Among them it is fair: the user with the least
+ * cpus in use, and of that user's the experiment with the least. If it needs more than is free now,
+ * those behind it may still start, but leave alone what it lacks: else a stream of small trials
+ * would keep a large one waiting for ever.
  */
 #include "sched/sched.h"
 #include "base/clock.h"
@@ -128,11 +129,32 @@ void grant_gpus(const struct machine *machine, const struct grant *grant, struct
         }
 }
 
-/* Is a to be served before b? */
-static bool before(const struct claim *a, const struct claim *b)
+static double cpus_of(const struct claim *claim)
 {
-    double a_cpus = millionths((double)a->running * a->demand.cpus);
-    double b_cpus = millionths((double)b->running * b->demand.cpus);
+    return millionths((double)claim->running * claim->demand.cpus);
+}
+
+void sched_share(struct claim *claims, size_t n)
+{
+    size_t users = 1;
+
+    for (size_t i = 0; i < n; i++)
+        users = MAX(users, claims[i].user + 1);
+    autofree(mem) double *cpus = xcalloc(users, sizeof(*cpus));
+    for (size_t i = 0; i < n; i++)
+        cpus[claims[i].user] = millionths(cpus[claims[i].user] + cpus_of(&claims[i]));
+    for (size_t i = 0; i < n; i++)
+        claims[i].user_cpus = cpus[claims[i].user];
+}
+
+bool sched_before(const struct claim *a, const struct claim *b)
+{
+    double a_cpus = cpus_of(a), b_cpus = cpus_of(b);
+
+    if (a->priority != b->priority)
+        return a->priority > b->priority;
+    if (a->user_cpus != b->user_cpus)
+        return a->user_cpus < b->user_cpus;
     if (a_cpus != b_cpus)
         return a_cpus < b_cpus;
     if (a->demand.cpus <= 0 && b->demand.cpus <= 0 && a->running != b->running)
@@ -149,9 +171,9 @@ static ptrdiff_t next_in_line(const struct machine *machine, const struct claim 
     for (size_t i = 0; i < n; i++) {
         if (claims[i].wanted <= 0 || machine_can(machine, &claims[i].demand, NULL) < 0)
             continue;
-        if (last >= 0 && !before(&claims[last], &claims[i]))
+        if (last >= 0 && !sched_before(&claims[last], &claims[i]))
             continue;
-        if (best < 0 || before(&claims[i], &claims[best]))
+        if (best < 0 || sched_before(&claims[i], &claims[best]))
             best = (ptrdiff_t)i;
     }
     return best;

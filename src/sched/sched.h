@@ -34,6 +34,9 @@ struct claim {
     struct demand demand; /* of one trial */
     int64_t running;      /* trials it runs now */
     int64_t wanted;       /* more trials it could start now (queue, budget, parallel) */
+    int64_t priority;     /* higher ones first */
+    size_t user;          /* whose it is: users are numbered from 0 */
+    double user_cpus;     /* sched_share() */
 };
 
 /* What a started trial holds; give it back with machine_give(). */
@@ -50,9 +53,13 @@ void machine_give(struct machine *machine, const struct grant *grant);
 /* "0,2": the ids of the granted devices; "" for none. */
 void grant_gpus(const struct machine *machine, const struct grant *grant, struct str *to);
 
-/* The claim to serve next: index into claims, -1 if none may start. Fair: the experiment with the
- * least cpus in use first, the older one at a tie. If that one does not fit now, a later one may
- * start only if it takes nothing of what the first one lacks. */
+/* Note in each claim how many cpus its user's experiments have in use. */
+void sched_share(struct claim *claims, size_t n);
+/* Is a served before b? By priority; fair between users (the least cpus in use first), then
+ * between experiments; the older one at a tie. */
+bool sched_before(const struct claim *a, const struct claim *b);
+/* The claim to serve next: index into claims, -1 if none may start. If the first in line does not
+ * fit now, a later one may start only if it takes nothing of what the first one lacks. */
 ptrdiff_t sched_next(const struct machine *machine, const struct claim *claims, size_t n);
 
 /* How long to wait before retry number `retry` (from 1): 1 s doubling to 60 s, ±25 % by rng. */

@@ -159,6 +159,86 @@ TEST(at_a_tie_the_older_experiment_is_next)
     machine_release(&machine);
 }
 
+TEST(a_higher_priority_is_served_first_whatever_it_has)
+{
+    struct machine machine = machine_of(8, 0, 0);
+    struct claim claims[] = {
+        {.experiment = 1, .demand = {.cpus = 1}, .wanted = 1},
+        {.experiment = 2, .demand = {.cpus = 1}, .running = 5, .wanted = 1, .priority = 3},
+        {.experiment = 3, .demand = {.cpus = 1}, .wanted = 1, .priority = -3},
+    };
+    sched_share(claims, 3);
+    assert_int_equal(sched_next(&machine, claims, 3), 1);
+    claims[1].wanted = 0;
+    assert_int_equal(sched_next(&machine, claims, 3), 0);
+    claims[0].wanted = 0;
+    assert_int_equal(sched_next(&machine, claims, 3), 2);
+    machine_release(&machine);
+}
+
+/* Ann has three experiments, Bob one: he gets as much as she. */
+TEST(users_share_evenly_however_many_experiments_they_have)
+{
+    struct machine machine = machine_of(8, 0, 0);
+    struct claim claims[] = {
+        {.experiment = 1, .demand = {.cpus = 1}, .wanted = 9, .user = 0},
+        {.experiment = 2, .demand = {.cpus = 1}, .wanted = 9, .user = 0},
+        {.experiment = 3, .demand = {.cpus = 1}, .wanted = 9, .user = 0},
+        {.experiment = 4, .demand = {.cpus = 1}, .wanted = 9, .user = 7},
+    };
+    struct grant grant;
+    ptrdiff_t i;
+    sched_share(claims, 4);
+    while ((i = sched_next(&machine, claims, 4)) >= 0) {
+        assert_true(machine_take(&machine, &claims[i].demand, &grant));
+        claims[i].running++;
+        sched_share(claims, 4);
+    }
+    assert_int_equal(claims[3].running, 4);
+    assert_int_equal(claims[0].running, 2);
+    assert_int_equal(claims[1].running + claims[2].running, 2);
+    machine_release(&machine);
+}
+
+TEST(the_head_of_the_queue_is_not_overtaken_by_lower_priorities)
+{
+    struct machine machine = machine_of(4, 0, 0);
+    struct claim claims[] = {
+        {.experiment = 1, .demand = {.cpus = 1}, .running = 2, .wanted = 9},
+        {.experiment = 2, .demand = {.cpus = 4}, .wanted = 1, .priority = 1, .user = 1},
+    };
+    struct demand one = {.cpus = 1};
+    struct grant first, second;
+    assert_true(machine_take(&machine, &one, &first) && machine_take(&machine, &one, &second));
+    sched_share(claims, 2);
+    assert_int_equal(sched_next(&machine, claims, 2), -1); /* two cpus are free, and kept so */
+    machine_give(&machine, &first);
+    machine_give(&machine, &second);
+    claims[0].running = 0;
+    sched_share(claims, 2);
+    assert_int_equal(sched_next(&machine, claims, 2), 1);
+    machine_release(&machine);
+}
+
+TEST(the_order_of_service_is_total)
+{
+    struct claim claims[] = {
+        {.experiment = 1, .demand = {.cpus = 1}, .running = 2},
+        {.experiment = 2, .demand = {.cpus = 1}, .running = 2, .user = 1},
+        {.experiment = 3, .user = 1},
+        {.experiment = 4, .running = 1, .user = 2},
+        {.experiment = 5, .demand = {.cpus = 0.5}, .running = 4, .priority = 100, .user = 2},
+        {.experiment = 6, .demand = {.cpus = 0.5}, .priority = -100},
+    };
+    sched_share(claims, ARRAY_LEN(claims));
+    for (size_t a = 0; a < ARRAY_LEN(claims); a++)
+        for (size_t b = 0; b < ARRAY_LEN(claims); b++) {
+            bool either =
+                sched_before(&claims[a], &claims[b]) != sched_before(&claims[b], &claims[a]);
+            assert_int_equal(either, a != b);
+        }
+}
+
 TEST(trials_without_cpus_are_shared_by_number)
 {
     struct machine machine = machine_of(8, 0, 0);

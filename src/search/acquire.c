@@ -114,10 +114,8 @@ static void add_over_space(struct pool *pool, size_t n, struct rng *rng)
     const struct space *space = pool->a->s->space;
     autofree(mem) double *x = xcalloc(space->n + 1, sizeof(*x));
     struct sobol_set set;
-    bool priors = false;
+    bool priors = draw_has_prior(space);
 
-    for (size_t i = 0; i < space->n; i++)
-        priors |= space->params[i].prior.weights || space->params[i].prior.sd > 0;
     sobol_set_init(&set, space, rng_u64(rng));
     for (size_t i = 0; i < n; i++) {
         if (priors && i % 2)

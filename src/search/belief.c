@@ -117,6 +117,11 @@ int search_best(struct search *s, struct best *ret)
         belief_top(s, belief, 1, &row, &mean, &deviation) == 0)
         return first_best(s, ret);
     const struct model *model = &belief->models[0];
+    if (data_exact(&model->data)) {
+        int r = first_best(s, ret);
+        ret->deviation = ret->noise = 0;
+        return r;
+    }
     *ret = (struct best){.x = history_x(&s->history, model->data.rows.at[row].first),
                          .row = model->data.rows.at[row].first,
                          .repeats = model->data.rows.at[row].count};

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#define EXACT_REPEATS 2
+
 void data_init(struct data *data, const struct encoder *encoder, const struct transfer *transfer,
                size_t column)
 {
@@ -246,4 +248,17 @@ void data_load(const struct data *data, struct gp *gp, const size_t *rows, size_
     }
     tell_repeats(data, gp, rows, n);
     gp_set(gp, x, y, scale, extra, n);
+}
+
+bool data_exact(const struct data *data)
+{
+    size_t again = 0;
+    double squares = 0;
+
+    vec_foreach (row, &data->rows)
+        if (row->finite > 1) {
+            again += row->finite - 1;
+            squares += row->squares;
+        }
+    return again >= EXACT_REPEATS && squares == 0;
 }

@@ -46,6 +46,8 @@ void data_init(struct data *data, const struct encoder *encoder, const struct tr
 void data_release(struct data *data);
 /* Take in the history up to `count` results and find the targets. False: there is no value. */
 bool data_update(struct data *data, const struct search *s, size_t count);
+/* Repeats came out the same to the bit: there is no noise to look through. */
+bool data_exact(const struct data *data);
 /* There are rows enough for a model: two, or one where earlier experiments tell the rest. */
 bool data_enough(const struct data *data);
 /* At most `max` rows that matter: the best third, the newest third, and of the rest every

@@ -63,6 +63,14 @@ static size_t draw_weighted(const double *weights, size_t n, struct rng *rng)
     return n - 1;
 }
 
+bool draw_has_prior(const struct space *space)
+{
+    for (size_t i = 0; i < space->n; i++)
+        if (space->params[i].prior.weights || space->params[i].prior.sd > 0)
+            return true;
+    return false;
+}
+
 double draw_param(const struct param *param, bool by_prior, struct rng *rng)
 {
     const struct prior *prior = &param->prior;

@@ -21,6 +21,8 @@ int draw_fresh(const struct search *s, draw_fn *next, uint64_t *drawn, double *r
 /* Walk on from x (a stop of the walk) to the first fresh setting; round the end if `again`.
  * -ENODATA at the end, or when millions of steps found none. */
 int draw_walk(const struct search *s, bool again, double *x, struct err *err);
+/* Does the user expect some values rather than others? */
+bool draw_has_prior(const struct space *space);
 /* A fresh setting, uniformly at random (or by the parameters' priors with `by_prior`); for
  * algorithms that have run out of better ideas. */
 int draw_random(const struct search *s, struct rng *rng, bool by_prior, double *ret_x,

@@ -50,11 +50,9 @@ static int evolve_init(struct search *s, struct err *err UNUSED)
     e->most = fifth <= 0 ? POPULATION_MAX
                          : MIN(MAX((size_t)fifth, (size_t)POPULATION_MIN), (size_t)POPULATION_MAX);
     sobol_set_init(&e->sobol, s->space, s->problem.seed);
-    for (size_t i = 0; i < s->space->n; i++) {
-        const struct param *param = &s->space->params[i];
-        e->has_prior |= param->prior.weights || param->prior.sd > 0;
-        e->varying += param_size(param) > 1;
-    }
+    e->has_prior = draw_has_prior(s->space);
+    for (size_t i = 0; i < s->space->n; i++)
+        e->varying += param_size(&s->space->params[i]) > 1;
     return 0;
 }
 

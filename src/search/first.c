@@ -22,7 +22,6 @@
 #define REPEAT_SHARE  0.2
 #define REPEAT_BEGIN  (2.0 / 3)
 #define REPEAT_BUDGET 10 /* smaller budgets have none to spare */
-#define EXACT_REPEATS 2
 #define CONTENDERS    5
 
 /* The setting with its open parameters drawn; false if it is nowhere new. */
@@ -116,20 +115,6 @@ static bool new_is_better(struct search *s, double best, double noise, double ga
     return guided_look(s, &mean, &deviation) && gain_of_run(deviation, best - mean, noise) > gain;
 }
 
-/* Repeats came out the same to the bit: there is no noise to look through. */
-static bool exact(const struct data *data)
-{
-    size_t again = 0;
-    double squares = 0;
-
-    vec_foreach (row, &data->rows)
-        if (row->finite > 1) {
-            again += row->finite - 1;
-            squares += row->squares;
-        }
-    return again >= EXACT_REPEATS && squares == 0;
-}
-
 static bool ask_repeat(struct search *s, struct suggestion *ret)
 {
     bool ready = false;
@@ -145,7 +130,7 @@ static bool ask_repeat(struct search *s, struct suggestion *ret)
     bool twice = true;
     for (size_t i = 0; i < n; i++)
         twice &= model->data.rows.at[rows[i]].count > 1;
-    if (n < 2 || mean[1] - deviation[1] > mean[0] + deviation[0] || exact(&model->data))
+    if (n < 2 || mean[1] - deviation[1] > mean[0] + deviation[0] || data_exact(&model->data))
         return false;
     for (size_t i = 0; i < (twice ? 2 : n); i++) {
         const double *x = history_x(&s->history, model->data.rows.at[rows[i]].first);

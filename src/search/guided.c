@@ -22,11 +22,15 @@
 #define FAR_CORNER  2.0 /* so many deviations worse than the mean */
 #define OWN_CORNER  0.1 /* of a front's width beyond it */
 #define WIDE_EVERY  3
-/* Asks 10, 12 … 20 trust nothing that is known: so the best of earlier experiments that are the
- * opposite of this one shows up as bad. Earlier they would cost more than that. */
-#define DOUBT_FROM  10
-#define DOUBT_TO    20
+#define PRIOR_FADES 10.0 /* after so many results a prior counts as it is; later less */
+#define PRIOR_DOUBT 0.1  /* of a prior's peak everywhere: it may be wrong */
+/* Some early asks trust nothing that is known: next to their results the best of earlier
+ * experiments that mislead shows up as bad. The later, the longer it is followed. A small budget
+ * cannot spare them. */
+#define DOUBT_FROM  3
 #define DOUBT_EVERY 2
+#define DOUBT_MOST  (size_t)6
+#define DOUBT_SHARE 10 /* one in so many trials of the budget, but the first of them */
 
 int guided_init(struct search *s, struct err *err)
 {
@@ -71,8 +75,12 @@ static size_t first_points(const struct search *s)
 
 static bool doubts(const struct search *s)
 {
-    return s->problem.n_tasks && s->asks >= DOUBT_FROM && s->asks <= DOUBT_TO &&
-           (s->asks - DOUBT_FROM) % DOUBT_EVERY == 0;
+    size_t trials = (size_t)MAX(s->problem.trials, (int64_t)0), most = DOUBT_MOST;
+
+    if (trials)
+        most = MIN(most, trials < DOUBT_SHARE ? 0 : trials / DOUBT_SHARE - 1);
+    return s->problem.n_tasks && s->asks >= DOUBT_FROM &&
+           s->asks < DOUBT_FROM + most * DOUBT_EVERY && (s->asks - DOUBT_FROM) % DOUBT_EVERY == 0;
 }
 
 bool guided_ready(struct search *s)
@@ -90,6 +98,7 @@ struct lead {
     struct search *s;
     struct belief *belief;
     const struct forest *forest; /* NULL: the objective's own model */
+    bool priors;                 /* the user expects some values */
     double target;               /* scaled; NaN: nothing keeps the constraints yet */
     /* several objectives */
     size_t m;
@@ -129,13 +138,55 @@ static void predict_objective(const struct lead *lead, const double *features, s
         model_predict(&belief->models[0], features, n, ret_mean, ret_deviation);
 }
 
-/* ln of the chance that each constraint is kept, and −ln of the cost, added to the score. */
+/* What the user expects of one value, as ln of its density over the largest. */
+static double prior_of(const struct param *param, double feature, bool category, double *ret_slope)
+{
+    const struct prior *prior = &param->prior;
+    double most = 0;
+
+    *ret_slope = 0;
+    if (prior->sd > 0) {
+        double z = (feature - prior->mean) / prior->sd, peak = (1 - PRIOR_DOUBT) * exp(-z * z / 2);
+        *ret_slope = -z / prior->sd * peak / (peak + PRIOR_DOUBT);
+        return log(peak + PRIOR_DOUBT);
+    }
+    if (!prior->weights)
+        return 0;
+    for (size_t k = 0; k < param->n_choices; k++)
+        most = fmax(most, prior->weights[k]);
+    size_t k = (size_t)(category ? fmax(feature, 0) : param_from_unit(param, feature));
+    return log((1 - PRIOR_DOUBT) * prior->weights[k] / most + PRIOR_DOUBT);
+}
+
+/* The user's priors, which fade as results come (Hvarfner et al. 2022). Features do not tell
+ * whether a conditional parameter is active: its prior only makes candidates. slope: added to;
+ * may be NULL. */
+static double expected_by_user(const struct lead *lead, const double *features, double *slope)
+{
+    const struct encoder *encoder = &lead->belief->encoder;
+    double weight = PRIOR_FADES / (double)MAX(lead->s->history.n, (size_t)1), sum = 0, by;
+
+    for (size_t j = 0; lead->priors && j < encoder->d; j++) {
+        const struct param *param = &encoder->space->params[encoder->param[j]];
+        if (param->n_when)
+            continue;
+        sum += weight * prior_of(param, features[j], encoder->category[j], &by);
+        if (slope)
+            slope[j] += weight * by;
+    }
+    return sum;
+}
+
+/* ln of the chance that each constraint is kept, −ln of the cost, and what the user expects, added
+ * to the score. */
 static void add_conditions(const struct lead *lead, const double *features, size_t n, double *score)
 {
     const struct problem *problem = &lead->s->problem;
     autofree(mem) double *block = xcalloc(2 * n + 1, sizeof(*block));
     double *mean = block, *deviation = block + n;
 
+    for (size_t i = 0; i < n; i++)
+        score[i] += expected_by_user(lead, features + i * lead->belief->encoder.d, NULL);
     for (size_t c = 0; c < problem->n_constraints; c++) {
         const struct model *model = &lead->belief->models[problem->n_objectives + c];
         double zero = scale_apply(&model->data.scale, 0);
@@ -168,7 +219,7 @@ static void score_one_objective(const double *features, size_t n, double *ret_sc
     add_conditions(lead, features, n, ret_score);
 }
 
-/* Only for the plain case: one objective, a Gaussian process, no conditions. */
+/* Only for the plain case: one objective, a Gaussian process, no constraints, no cost. */
 static double slope_one_objective(const double *features, double *ret_slope, void *arg)
 {
     const struct lead *lead = arg;
@@ -181,7 +232,7 @@ static double slope_one_objective(const double *features, double *ret_slope, voi
     double value = log_ei(z, &by_z) + log(deviation);
     for (size_t j = 0; j < d; j++)
         ret_slope[j] = (by_z * (-block[j] - z * block[d + j]) + block[d + j]) / deviation;
-    return value;
+    return value + expected_by_user(lead, features, ret_slope);
 }
 
 /* What a hopeful outcome would add to the volume (Ponweiser et al. 2008); one that is dominated
@@ -217,7 +268,7 @@ static void score_several(const double *features, size_t n, double *ret_score, v
     }
     for (size_t i = 0; i < n; i++)
         ret_score[i] = hopeful_gain(lead, hope + i * m);
-    if (lead->s->problem.n_constraints || lead->s->problem.weigh_cost) {
+    if (lead->s->problem.n_constraints || lead->s->problem.weigh_cost || lead->priors) {
         for (size_t i = 0; i < n; i++)
             ret_score[i] = ret_score[i] > 0 ? log(ret_score[i]) : -30 + ret_score[i];
         add_conditions(lead, features, n, ret_score);
@@ -274,7 +325,7 @@ static double slope_two(const double *features, double *ret_slope, void *arg)
         for (size_t k = 0; k < 4; k++)
             ret_slope[j] += by[k] * block[k * d + j] / exp(value);
     }
-    return value;
+    return value + expected_by_user(lead, features, ret_slope);
 }
 
 static int by_first(const void *a, const void *b, void *arg)
@@ -430,11 +481,14 @@ int guided_ask(struct search *s, enum guide guide, bool near, struct suggestion 
 {
     struct guided *guided = (struct guided *)s;
     struct rng rng = search_rng(s, 1);
-    struct lead lead = {.s = s, .m = s->problem.n_objectives};
+    struct lead lead = {.s = s, .m = s->problem.n_objectives, .priors = draw_has_prior(s->space)};
     struct forest *forest = NULL;
     bool ready;
 
-    if (!guided_ready(s) || doubts(s))
+    bool ready_to_lead = guided_ready(s) && !doubts(s);
+    if (!ready_to_lead && lead.priors && s->asks % 2 == 0)
+        return draw_random(s, &rng, true, ret->x, err);
+    if (!ready_to_lead)
         return draw_fresh(s, sobol_point, &guided->drawn, ret->x, err);
     lead.belief = belief_of(s, &ready);
     if (lead.m > 1)
@@ -459,7 +513,8 @@ bool guided_look(struct search *s, double *ret_mean, double *ret_deviation)
 {
     bool ready;
     struct rng rng = search_rng(s, 2);
-    struct lead lead = {.s = s, .m = 1, .belief = belief_of(s, &ready)};
+    struct lead lead = {
+        .s = s, .m = 1, .belief = belief_of(s, &ready), .priors = draw_has_prior(s->space)};
     autofree(mem) double *features = xcalloc(lead.belief->encoder.d + 1, sizeof(*features));
     struct suggestion look = {.x = xcalloc(s->space->n + 1, sizeof(double))};
     int r = best_of(&lead, &rng, false, &look, NULL);

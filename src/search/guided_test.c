@@ -304,6 +304,58 @@ TEST(the_model_leads_after_a_few_and_says_so)
 
 /* Cliffs along the axes: trees cut there, a smooth process cannot. The results are spread over the
  * space, as another search may leave them. */
+/* Three numbers and a choice; the best of them at 0.8, and the first of the choices. */
+static double far_from(const double *x)
+{
+    double sum = x[3] == 0 ? 0 : 0.3;
+    for (size_t i = 0; i < 3; i++)
+        sum += fabs(x[i] - 0.8);
+    return sum;
+}
+
+/* The mean value of the first ten settings and the best of forty, where the user expects `at`. */
+static void with_prior(double at, size_t choice, uint64_t seed, double *ret_first, double *ret_best)
+{
+    struct space space = {0};
+    double x[4];
+
+    for (size_t i = 0; i < 3; i++) {
+        space_add(&space, param_float(0, 1));
+        space.params[i].prior = (struct prior){.mean = at, .sd = isnan(at) ? 0 : 0.1};
+    }
+    space_add(&space, CHOICE("a", "b", "c"));
+    if (!isnan(at)) {
+        space.params[3].prior.weights = xcalloc(3, sizeof(double));
+        space.params[3].prior.weights[choice] = 0.8;
+        space.params[3].prior.weights[(choice + 1) % 3] = 0.1;
+        space.params[3].prior.weights[(choice + 2) % 3] = 0.1;
+    }
+    autofree(search) struct search *s =
+        search_for("auto", &(struct problem){.space = &space, .seed = seed, .trials = 40});
+    for (size_t i = 0; i < 40; i++) {
+        assert_true(ask_point(s, x));
+        tell_value(s, x, far_from(x));
+        *ret_first += i < 10 ? far_from(x) : 0;
+        *ret_best = i ? fmin(*ret_best, far_from(x)) : far_from(x);
+    }
+    space_release(&space);
+}
+
+TEST(what_the_user_expects_leads_at_first_and_fades)
+{
+    double plain = 0, right = 0, wrong = 0, best_plain, best_right, best_wrong;
+
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        with_prior(NAN, 0, seed, &plain, &best_plain);
+        with_prior(0.75, 0, seed, &right, &best_right);
+        with_prior(0.2, 1, seed, &wrong, &best_wrong);
+        assert_true(best_right < 0.1);
+        assert_true(best_wrong < 0.4); /* 2.1 where it was expected */
+    }
+    assert_true(right < 0.7 * plain);
+    assert_true(wrong > plain);
+}
+
 TEST(auto_takes_the_forest_where_it_predicts_better)
 {
     struct space space = {0};

@@ -2,13 +2,16 @@
 /*
  * importance.c — functional analysis of variance over forests (surrogate/fanova.h).
  *
- * Results are replaced by their ranks, so one diverged trial does not drown the rest. The results
- * are resampled RESAMPLES times; each sample grows a small forest of its own, which is taken apart;
- * the median over the samples is the share, its 5 % and 95 % points are the interval.
+ * Results are replaced by their ranks, so one diverged trial does not drown the rest: by the part
+ * of the space that is better. That is not the part of the trials, because a search runs most of
+ * them near the best, where other things matter than in the whole; each counts for the places that
+ * lie nearest to it. The results are resampled RESAMPLES times; each sample grows a small forest of
+ * its own, which is taken apart; the median over the samples is the share, its 5 % and 95 % points
+ * are the interval.
  *
  * A forest explains noise too, as well as it can. So what it says is scaled by the share that the
  * forests explain of results which they have not seen (those left out of a sample): pure chance
- * has no shares.
+ * has no shares. That share of few results is not certain, and widens the intervals.
  */
 #include "search/importance.h"
 #include "surrogate/fanova.h"
@@ -18,10 +21,11 @@
 
 #define RESAMPLES   20
 #define TREES       6 /* a sample */
-#define LEAF        2
+#define LEAF        1
 #define PLACES      32 /* of an axis */
 #define ROWS_MAX    1000
 #define DRAWS       512
+#define SPOTS       1024 /* of the space, to be divided among the results */
 #define PAIR_PARAMS 10
 
 struct study {
@@ -32,6 +36,7 @@ struct study {
     struct fanova_axis *axes;
     size_t n;
     double *x, *y; /* (n, d), (n) */
+    double *part;  /* (n) of the space; all are 1 */
     struct forest *forests[RESAMPLES];
     double *guess;      /* (n) sum over the samples that left the row out */
     size_t *guesses;    /* (n) */
@@ -52,18 +57,21 @@ static int by_key(const void *a, const void *b)
                             : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Mean ranks in [0, n−1]; equal values share theirs. */
-static void ranks_of(const double *values, size_t n, double *ret)
+/* Which part of the space has smaller values, with half of that which has the same: in [0, 1]. */
+static void ranks_of(const double *values, const double *part, size_t n, double *ret)
 {
     autofree(mem) struct keyed *sorted = xcalloc(n, sizeof(*sorted));
+    double below = 0;
     for (size_t i = 0; i < n; i++)
         sorted[i] = (struct keyed){values[i], i};
     qsort(sorted, n, sizeof(*sorted), by_key);
     for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && sorted[end].key == sorted[i].key;)
-            end++;
+        double same = 0;
+        for (end = i; end < n && sorted[end].key == sorted[i].key; end++)
+            same += part[sorted[end].at];
         for (size_t k = i; k < end; k++)
-            ret[sorted[k].at] = (double)(i + end - 1) / 2;
+            ret[sorted[k].at] = below + same / 2;
+        below += same;
     }
 }
 
@@ -125,23 +133,73 @@ static void set_features(struct study *s)
     add_inactive(s);
 }
 
+/* ---- rows ---- */
+
+/* The features of a point of the space. */
+static void set_row(const struct study *s, const double *point, double *ret)
+{
+    for (size_t j = 0; j < s->d; j++) {
+        double v = point[s->params[j]];
+        bool plain = isnan(v) || s->categories[j];
+        ret[j] = plain ? v : param_to_unit(&s->space->params[s->params[j]], v);
+    }
+}
+
+static double distance(const struct study *s, const double *a, const double *b)
+{
+    double sum = 0;
+    for (size_t j = 0; j < s->d; j++) {
+        bool differs = isnan(a[j]) != isnan(b[j]) || (s->categories[j] && a[j] != b[j]);
+        double step = isnan(a[j]) && isnan(b[j]) ? 0 : differs ? 1 : a[j] - b[j];
+        sum += step * step;
+    }
+    return sum;
+}
+
+/* Every row has a spot of its own, so that none is forgotten; others go to the nearest, and are
+ * shared by those that are equally near: repeats. */
+static void divide_space(struct study *s)
+{
+    autofree(mem) double *point = xcalloc(s->space->n, sizeof(*point));
+    autofree(mem) double *row = xcalloc(s->d + 1, sizeof(*row));
+    autofree(mem) double *far = xcalloc(s->n, sizeof(*far));
+    double all = (double)(SPOTS + s->n);
+
+    for (size_t i = 0; i < s->n; i++)
+        s->part[i] = 1 / all;
+    for (size_t k = 0; k < SPOTS; k++) {
+        double nearest = INFINITY;
+        size_t same = 0;
+        for (size_t i = 0; i < s->space->n; i++)
+            point[i] = param_from_unit(&s->space->params[i], rng_unit(&s->rng));
+        space_settle(s->space, point);
+        set_row(s, point, row);
+        for (size_t i = 0; i < s->n; i++) {
+            far[i] = distance(s, row, s->x + i * s->d);
+            same = far[i] < nearest ? 1 : same + (far[i] == nearest);
+            nearest = fmin(nearest, far[i]);
+        }
+        for (size_t i = 0; i < s->n; i++)
+            if (far[i] == nearest)
+                s->part[i] += 1 / (all * (double)same);
+    }
+}
+
 /* Up to ROWS_MAX of the results, evenly over their order, as features and ranks. */
 static void set_rows(struct study *s, const double *points, const double *values, size_t n)
 {
     s->n = MIN(n, (size_t)ROWS_MAX);
     s->x = xcalloc(s->n * s->d + 1, sizeof(*s->x));
     s->y = xcalloc(s->n, sizeof(*s->y));
+    s->part = xcalloc(s->n, sizeof(*s->part));
     autofree(mem) double *picked = xcalloc(s->n, sizeof(*picked));
     for (size_t i = 0; i < s->n; i++) {
         size_t from = i * n / s->n;
         picked[i] = values[from];
-        for (size_t j = 0; j < s->d; j++) {
-            double v = points[from * s->space->n + s->params[j]];
-            bool plain = isnan(v) || s->categories[j];
-            s->x[i * s->d + j] = plain ? v : param_to_unit(&s->space->params[s->params[j]], v);
-        }
+        set_row(s, points + from * s->space->n, s->x + i * s->d);
     }
-    ranks_of(picked, s->n, s->y);
+    divide_space(s);
+    ranks_of(picked, s->part, s->n, s->y);
 }
 
 /* Predict the rows that the sample left out. */
@@ -178,18 +236,29 @@ static void grow(struct study *s)
     }
 }
 
-/* 1 − squared error over variance, of rows predicted by forests that had not seen them. */
-static double explained_share(const struct study *s)
+/* 1 − squared error over variance, of rows predicted by forests that had not seen them; low and
+ * high: two standard errors to both sides. Each row counts once: of a few that stand for most of
+ * the space, nothing near is left when they are left out. */
+static struct param_share explained_share(const struct study *s)
 {
-    double centre = (double)(s->n - 1) / 2, error = 0, spread = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        if (!s->guesses[i])
-            continue;
-        double off = s->y[i] - s->guess[i] / (double)s->guesses[i];
-        error += off * off;
-        spread += (s->y[i] - centre) * (s->y[i] - centre);
-    }
-    return spread > 0 ? fmax(1 - error / spread, 0) : 0;
+    double mean = 0, error = 0, spread = 0, squares = 0;
+    for (size_t i = 0; i < s->n; i++)
+        mean += s->y[i] / (double)s->n;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < s->n; i++) {
+            if (!s->guesses[i])
+                continue;
+            double off = s->y[i] - s->guess[i] / (double)s->guesses[i], from = s->y[i] - mean;
+            double e = off * off, v = from * from;
+            error += pass ? 0 : e;
+            spread += pass ? 0 : v;
+            squares += pass && spread > 0 ? pow(e - error / spread * v, 2) : 0;
+        }
+    if (!(spread > 0))
+        return (struct param_share){0, 0, 0};
+    double share = 1 - error / spread, wide = 2 * sqrt(squares) / spread;
+    return (struct param_share){fmax(share, 0), fmax(share - wide, 0),
+                                fmin(fmax(share + wide, 0), 1)};
 }
 
 /* The pairs of the features that the trees split most. */
@@ -221,11 +290,12 @@ static int by_value(const void *a, const void *b)
 }
 
 /* shares: one value a sample. */
-static struct param_share sum_up(double *shares)
+static struct param_share sum_up(double *shares, struct param_share explained)
 {
     qsort(shares, RESAMPLES, sizeof(*shares), by_value);
-    return (struct param_share){(shares[RESAMPLES / 2 - 1] + shares[RESAMPLES / 2]) / 2, shares[1],
-                                shares[RESAMPLES - 2]};
+    double middle = (shares[RESAMPLES / 2 - 1] + shares[RESAMPLES / 2]) / 2;
+    return (struct param_share){middle * explained.share, shares[1] * explained.low,
+                                shares[RESAMPLES - 2] * explained.high};
 }
 
 static int by_share(const void *a, const void *b)
@@ -256,15 +326,14 @@ static void conclude(struct study *s, struct importance *ret)
     size_t n = s->d + s->n_pairs;
     autofree(mem) double *shares = xcalloc(n * RESAMPLES + 1, sizeof(*shares));
 
-    ret->explained = explained_share(s);
+    struct param_share explained = explained_share(s);
+    ret->explained = explained.share;
     take_apart(s, shares);
-    for (size_t k = 0; k < n * RESAMPLES; k++)
-        shares[k] *= ret->explained;
     for (size_t j = 0; j < s->d; j++)
-        ret->params[s->params[j]] = sum_up(shares + j * RESAMPLES);
+        ret->params[s->params[j]] = sum_up(shares + j * RESAMPLES, explained);
     for (size_t p = 0; p < s->n_pairs; p++)
         ret->pairs[p] = (struct pair_share){s->params[s->pairs[p][0]], s->params[s->pairs[p][1]],
-                                            sum_up(shares + (s->d + p) * RESAMPLES)};
+                                            sum_up(shares + (s->d + p) * RESAMPLES, explained)};
     ret->n_pairs = s->n_pairs;
     qsort(ret->pairs, ret->n_pairs, sizeof(*ret->pairs), by_share);
 }
@@ -278,6 +347,7 @@ static void study_release(struct study *s)
     free(s->axes);
     free(s->x);
     free(s->y);
+    free(s->part);
     free(s->guess);
     free(s->guesses);
     free(s->pairs);

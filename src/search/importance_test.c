@@ -68,6 +68,40 @@ TEST(the_parameter_that_makes_the_results_has_nearly_all_of_the_spread)
     finish(&runs);
 }
 
+/* Ten at random, then all near the best, as a search does: there the second matters more. */
+TEST(where_the_search_looked_most_does_not_decide_what_mattered)
+{
+    for (size_t n = 20; n <= 100; n += 40) {
+        struct runs runs = {0};
+        struct rng rng;
+        space_add(&runs.space, param_number(PARAM_FLOAT, SCALE_LOG, 1e-4, 1, 0));
+        space_add(&runs.space, param_int(1, 128));
+        rng_init(&rng, 3, n);
+        for (size_t i = 0; i < n; i++) {
+            double *x = runs.points + 2 * i;
+            double near = i < 10 ? rng_unit(&rng) : 0.5 + 0.01 * (rng_unit(&rng) - 0.5);
+            x[0] = param_from_unit(&runs.space.params[0], near);
+            x[1] = param_from_unit(&runs.space.params[1], rng_unit(&rng));
+            runs.values[i] = fabs(log10(x[0]) + 2) + x[1] / 1000;
+        }
+        assert_int_equal(importance_measure(&runs.space, runs.points, runs.values, n, &runs.got),
+                         0);
+        assert_true(runs.got.params[0].share > 0.4);
+        assert_true(runs.got.params[1].share < 0.1);
+        finish(&runs);
+    }
+}
+
+TEST(a_few_results_leave_open_how_much_matters)
+{
+    struct runs runs = {0};
+    space_add(&runs.space, param_number(PARAM_FLOAT, SCALE_LOG, 1e-5, 1e-1, 0));
+    space_add(&runs.space, param_float(0, 1));
+    run(&runs, 8, by_rate);
+    assert_true(runs.got.params[0].high > 0.1);
+    finish(&runs);
+}
+
 static double by_chance(const double *x UNUSED, struct rng *rng)
 {
     return rng_normal(rng);

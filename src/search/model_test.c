@@ -357,6 +357,40 @@ TEST(a_reversed_task_costs_some_trials_only)
     space_release(&space);
 }
 
+/* How many of the first 20 asks look at nothing that is known. */
+static size_t doubts_with(const struct space *space, const struct task *task, int64_t trials)
+{
+    struct problem problem = {
+        .space = space, .seed = 4, .trials = trials, .tasks = task, .n_tasks = 1};
+    autofree(search) struct search *s = search_for("auto", &problem);
+    size_t n = 0;
+    double x[4];
+
+    for (int i = 0; i < 20 && (trials == 0 || i < trials); i++) {
+        struct suggestion next = {.x = x};
+        struct err err = ERR_INIT;
+        assert_ok(search_ask(s, &next, &err), &err);
+        n += next.why == WHY_DRAW;
+        tell_value(s, x, mixed_value(x));
+    }
+    return n;
+}
+
+TEST(what_is_known_is_doubted_as_often_as_the_budget_allows)
+{
+    struct space space = {0};
+    fill_mixed(&space);
+    struct task task = task_of(&space, 60, shifted);
+    assert_int_equal(doubts_with(&space, &task, 5), 0);
+    assert_int_equal(doubts_with(&space, &task, 10), 0);
+    assert_int_equal(doubts_with(&space, &task, 20), 1);
+    assert_int_equal(doubts_with(&space, &task, 50), 4);
+    assert_int_equal(doubts_with(&space, &task, 1000), 6);
+    assert_int_equal(doubts_with(&space, &task, 0), 6);
+    task_free(&task);
+    space_release(&space);
+}
+
 TEST(a_related_task_is_believed_and_a_reversed_one_soon_not)
 {
     struct space space = {0};

@@ -279,4 +279,29 @@ TEST(learners_find_what_keeps_the_constraints)
     }
 }
 
+/* Results jump, so a model sees noise in them; repeats say that there is none, or some. */
+TEST(the_best_of_a_program_without_noise_is_the_lowest_that_was_seen)
+{
+    for (int noisy = 0; noisy < 2; noisy++) {
+        struct space space = {0};
+        struct best best;
+        space_add(&space, param_float(0, 1));
+        struct problem problem = {.space = &space, .seed = 5, .trials = 40};
+        autofree(search) struct search *s = search_for("bayes", &problem);
+        for (int k = 0; k < 24; k++) {
+            double x = k / 24.0, jump = k % 2 ? 1 : -1;
+            double value = k == 3 ? -1.2 : (x - 0.75) * (x - 0.75) * 4 + jump * 0.5;
+            search_tell(s, &x, &(struct result){.value = value});
+        }
+        for (int k = 0; k < 3; k++) {
+            double x = 1, value = 0.75 + (noisy ? k - 1 : 0);
+            search_tell(s, &x, &(struct result){.value = value});
+        }
+        assert_int_equal(search_best(s, &best), 0);
+        assert_true(noisy ? best.x[0] > 0.25 : best.x[0] == 3 / 24.0);
+        assert_true(noisy ? best.deviation > 0 : best.mean == -1.2 && best.deviation == 0);
+        space_release(&space);
+    }
+}
+
 TEST_MAIN

@@ -74,15 +74,15 @@ static const struct codec *const codecs[BLOCK_CODECS] = {
     [CODEC_RAW] = &codec_raw,         [CODEC_CONSTANT] = &codec_constant,
     [CODEC_INTEGER] = &codec_integer, [CODEC_DECIMAL] = &codec_decimal,
     [CODEC_FLOAT] = &codec_float,     [CODEC_XOR] = &codec_xor,
-    [CODEC_RUNS] = &codec_runs,
+    [CODEC_RUNS] = &codec_runs,       [CODEC_DIGITS] = &codec_digits,
 };
-static const enum block_codec for_doubles[] = {CODEC_DECIMAL, CODEC_FLOAT, CODEC_XOR};
+static const enum block_codec for_doubles[] = {CODEC_DECIMAL, CODEC_DIGITS, CODEC_FLOAT, CODEC_XOR};
 static const enum block_codec for_ints[] = {CODEC_RUNS, CODEC_INTEGER};
 
 /* A codec must save as much to take the place of one that decodes faster. */
 static size_t wanted(enum block_codec codec, size_t best)
 {
-    return codec == CODEC_XOR ? best - best / 32 : best;
+    return codec == CODEC_XOR || codec == CODEC_DIGITS ? best - best / 32 : best;
 }
 
 static size_t put(const uint64_t *bits, size_t n, const enum block_codec *list, size_t count,

@@ -21,6 +21,7 @@ enum block_codec {
     CODEC_FLOAT = 4,    /* doubles: their bits as ordered integers, without low zeros (float32) */
     CODEC_XOR = 5,      /* doubles: Gorilla's, for many repetitions */
     CODEC_RUNS = 6,     /* ints: runs of equal deltas */
+    CODEC_DIGITS = 7,   /* doubles: their places among all numbers of so many digits */
     BLOCK_CODECS
 };
 

@@ -126,6 +126,17 @@ static double long_runs(struct rng *rng, size_t i)
         value = rng_normal(rng);
     return value;
 }
+static double rounded(double x, int digits)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "%.*e", digits - 1, x);
+    return strtod(text, NULL);
+}
+static double six_digits(struct rng *rng, size_t i)
+{
+    (void)i;
+    return rounded(0.1 * exp(0.05 * rng_normal(rng)), 6); /* with six decimals or with seven */
+}
 static double counting(struct rng *rng, size_t i)
 {
     (void)rng;
@@ -288,6 +299,25 @@ TEST(each_kind_finds_its_codec)
     check_codec(centred, CODEC_FLOAT, 3.6);
     check_codec(short_float, CODEC_FLOAT, 15 / 8.0);
     check_codec(long_runs, CODEC_XOR, 0.3);
+    check_codec(six_digits, CODEC_DIGITS, 2.2); /* as decimals: 2.3 */
+}
+
+TEST(numbers_of_every_length_and_size_come_back)
+{
+    double values[300];
+    struct rng rng;
+    rng_init(&rng, 9, 0);
+    for (int digits = 1; digits <= 17; digits++)
+        for (int decade = -40; decade <= 40; decade++) {
+            for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+                double size = pow(10, decade + 3 * rng_unit(&rng));
+                values[i] = rounded(rng_chance(&rng, 0.1) ? -size : size, digits);
+            }
+            values[rng_below(&rng, ARRAY_LEN(values))] = 0;
+            values[rng_below(&rng, ARRAY_LEN(values))] = -0.0;
+            values[rng_below(&rng, ARRAY_LEN(values))] = NAN;
+            check_doubles(values, ARRAY_LEN(values), NULL);
+        }
 }
 
 TEST(values_that_turn_to_nan_cost_nothing_more)

@@ -23,18 +23,23 @@ void charts_free(struct charts *charts);
 DEFINE_AUTOFREE(charts);
 
 enum charts_x {
-    CHARTS_STEP, /* counted from 0 where there is none */
-    CHARTS_TIME  /* seconds since 1970; values without a time are left out */
+    CHARTS_STEP,    /* counted from 0 where there is none */
+    CHARTS_TIME,    /* seconds since 1970; values without a time are left out */
+    CHARTS_RELATIVE /* seconds since the first value of the line */
 };
 struct charts_ask {
     enum charts_x x;
     struct query_view view;
     double weight, scale; /* as in struct query_smooth; 0, 0: not smoothed */
 };
-struct charts_line {
-    struct series_source source;
+struct charts_line { /* of a trial, over its attempts: course.h */
+    int64_t experiment, trial;
     const char *metric;
 };
+/* Where the data of all lines begins and ends; what others flushed before the call counts. False:
+ * there is none. */
+bool charts_extent(struct charts *charts, enum charts_x x, const struct charts_line *lines,
+                   size_t n, double *ret_x0, double *ret_x1);
 /* Into ret[n], borrowed until the next call: a picture for each line, empty if there is no such
  * series. What others flushed before the call is in it. -EINVAL with a sentence: a wrong view or
  * smoothing. */

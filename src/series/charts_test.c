@@ -72,7 +72,7 @@ static void check_drawn(struct charts *charts, struct series_db *db, const struc
     struct err err = ERR_INIT;
 
     for (int64_t i = 0; i < trials; i++)
-        lines[i] = (struct charts_line){source_of(1, i + 1), "loss"};
+        lines[i] = (struct charts_line){1, i + 1, "loss"};
     assert_ok(charts_draw(charts, ask, lines, (size_t)trials, drawn, &err), &err);
     for (int64_t i = 0; i < trials; i++) {
         autofree(query_chart) struct query_chart *full = draw_full(db, ask, i + 1);
@@ -212,10 +212,119 @@ TEST(pictures_that_were_not_asked_for_lately_go_first)
     fixture_release(&fixture);
 }
 
+/* ---- lines of several sources ---- */
+
+struct told {
+    int64_t attempt;
+    enum series_file file;
+    int64_t step;
+    double value;
+};
+
+static void put_told(struct series_db *db, const struct told *told, size_t n)
+{
+    static uint64_t end;
+
+    for (size_t i = 0; i < n; i++) {
+        struct series_source source = {1, 1, told[i].attempt, told[i].file};
+        assert_int_equal(put1(db, source, ++end, told[i].step, "loss", told[i].value), 0);
+    }
+    flush(db);
+}
+
+static void check_line(struct charts *charts, const struct charts_ask *ask, const double *x,
+                       const double *y, size_t n)
+{
+    struct charts_line line = {1, 1, "loss"};
+    const struct query_chart *drawn;
+    struct err err = ERR_INIT;
+
+    assert_ok(charts_draw(charts, ask, &line, 1, &drawn, &err), &err);
+    autofree(query_chart) struct query_chart *want = query_chart_new(&ask->view);
+    query_chart_feed(want, x, y, n);
+    check_equal(drawn, want);
+}
+
+static const struct charts_ask few = {.view = {0, 10, 20}};
+
+TEST(a_later_attempt_takes_the_place_of_what_an_earlier_one_told)
+{
+    static const struct told first[] = {{1, SERIES_METRICS, 0, 1},
+                                        {1, SERIES_METRICS, 1, 2},
+                                        {1, SERIES_METRICS, 2, 3},
+                                        {1, SERIES_STDOUT, 0, 99}};
+    static const struct told second[] = {
+        {2, SERIES_STDOUT, 1, 99}, {2, SERIES_METRICS, 1, 20}, {2, SERIES_METRICS, 2, 30}};
+    static const struct told more[] = {{2, SERIES_METRICS, 3, 40}};
+    static const double x[] = {0, 1, 2, 3}, y1[] = {1, 2, 3}, y2[] = {1, 20, 30, 40};
+    struct charts_line line = {1, 1, "loss"};
+    struct fixture fixture;
+    double x0, x1;
+
+    fixture_init(&fixture, 1, CHARTS_BYTES);
+    put_told(fixture.db, first, ARRAY_LEN(first));
+    check_line(fixture.charts, &few, x, y1, 3);
+    put_told(fixture.db, second, ARRAY_LEN(second));
+    check_line(fixture.charts, &few, x, y2, 3);
+    put_told(fixture.db, more, 1);
+    check_line(fixture.charts, &few, x, y2, 4);
+    assert_int_equal(charts_counts(fixture.charts).grown, 1);
+    assert_true(charts_extent(fixture.charts, CHARTS_STEP, &line, 1, &x0, &x1));
+    assert_true(x0 == 0 && x1 == 3);
+    fixture_release(&fixture);
+}
+
+TEST(output_that_repeats_a_step_is_one_point_the_last)
+{
+    static const struct told bar[] = {{1, SERIES_STDOUT, 0, 1},
+                                      {1, SERIES_STDOUT, 1, 7},
+                                      {1, SERIES_STDOUT, 1, 8},
+                                      {1, SERIES_STDOUT, 1, 9},
+                                      {1, SERIES_STDOUT, 2, 3}};
+    static const struct told again[] = {{1, SERIES_STDOUT, 2, 4}};
+    static const double x[] = {0, 1, 2}, y[] = {1, 9, 3}, y_again[] = {1, 9, 4};
+    struct fixture fixture;
+
+    fixture_init(&fixture, 1, CHARTS_BYTES);
+    put_told(fixture.db, bar, 2);
+    check_line(fixture.charts, &few, x, (const double[]){1, 7}, 2);
+    for (size_t i = 2; i < ARRAY_LEN(bar); i++) {
+        put_told(fixture.db, &bar[i], 1);
+        check_line(fixture.charts, &few, x, (const double[]){1, bar[MIN(i, 3)].value, 3},
+                   i < 4 ? 2 : 3);
+    }
+    check_line(fixture.charts, &few, x, y, 3);
+    put_told(fixture.db, again, 1);
+    check_line(fixture.charts, &few, x, y_again, 3);
+    fixture_release(&fixture);
+}
+
+TEST(relative_time_begins_with_the_first_value_of_the_line)
+{
+    static const struct told told[] = {{1, SERIES_METRICS, 1000000, 1},
+                                       {1, SERIES_METRICS, 3000000, 2}};
+    static const double x[] = {0, 2}, y[] = {1, 2};
+    struct charts_line line = {1, 1, "loss"}, none = {1, 2, "loss"};
+    struct charts_ask ask = few;
+    struct fixture fixture;
+    double x0, x1;
+
+    ask.x = CHARTS_RELATIVE;
+    fixture_init(&fixture, 1, CHARTS_BYTES);
+    put_told(fixture.db, told, 2);
+    check_line(fixture.charts, &ask, x, y, 2);
+    assert_true(charts_extent(fixture.charts, CHARTS_RELATIVE, &line, 1, &x0, &x1));
+    assert_true(x0 == 0 && x1 == 2);
+    assert_true(charts_extent(fixture.charts, CHARTS_TIME, &line, 1, &x0, &x1));
+    assert_true(x0 == 1 && x1 == 3);
+    assert_false(charts_extent(fixture.charts, CHARTS_TIME, &none, 1, &x0, &x1));
+    fixture_release(&fixture);
+}
+
 TEST(what_cannot_be_drawn_is_refused_and_what_is_not_there_is_empty)
 {
-    struct charts_line line = {source_of(9, 9), "never told"};
-    struct charts_line twice[2] = {{source_of(1, 1), "loss"}, {source_of(1, 1), "loss"}};
+    struct charts_line line = {9, 9, "never told"};
+    struct charts_line twice[2] = {{1, 1, "loss"}, {1, 1, "loss"}};
     const struct query_chart *drawn[2];
     autorelease(err) struct err err = ERR_INIT;
     struct charts_ask ask = plain;

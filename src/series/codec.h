@@ -47,6 +47,6 @@ struct codec {
 };
 
 extern const struct codec codec_raw, codec_constant, codec_integer, codec_decimal, codec_float,
-    codec_xor, codec_runs;
+    codec_xor, codec_runs, codec_digits;
 
 #endif

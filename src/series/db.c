@@ -211,6 +211,12 @@ static void take_rows(struct series_db *db, struct place *place, const struct se
     place->end = MAX(place->end, source->end);
 }
 
+void series_db_on_rows(struct series_db *db, series_rows_fn *fn, void *arg)
+{
+    db->on_rows = fn;
+    db->rows_arg = arg;
+}
+
 int series_db_append(struct series_db *db, const struct series_source *source,
                      const struct series_row *rows, size_t n, struct err *err)
 {
@@ -227,6 +233,8 @@ int series_db_append(struct series_db *db, const struct series_source *source,
             i++;
         if (i > begin)
             take_rows(db, place, rows + begin, i - begin);
+        if (i > begin && db->on_rows)
+            db->on_rows(source, rows + begin, i - begin, db->rows_arg);
         while (i < n && !is_new(&rows[i], end))
             i++;
     }

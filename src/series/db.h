@@ -71,6 +71,11 @@ struct series_row {
  * -ENOSPC and the like: nothing was taken; try again. -EINVAL: a name that is none, no values. */
 int series_db_append(struct series_db *db, const struct series_source *source,
                      const struct series_row *rows, size_t n, struct err *err);
+/* Who is told of rows as they are taken; NULL: nobody. The function may look at names, and nothing
+ * else of the handle. */
+typedef void series_rows_fn(const struct series_source *source, const struct series_row *rows,
+                            size_t n, void *arg);
+void series_db_on_rows(struct series_db *db, series_rows_fn *fn, void *arg);
 /* Hand the log to the kernel: from here on the death of this process loses nothing. */
 int series_db_flush(struct series_db *db, struct err *err);
 /* … nor that of the machine. Call it at most 100 ms after a flush. */

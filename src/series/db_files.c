@@ -310,6 +310,26 @@ static int load_segment(struct series_db *db, const struct db_file *file, struct
     return 0;
 }
 
+/* A segment whose index can no longer be read: it is made anew from its blocks. */
+void db_reopen_lost(struct series_db *db)
+{
+    for (size_t i = 0; i < db->layers.len; i++) {
+        struct layer *layer = db->layers.at[i];
+        char name[SEAL_NAME_SIZE];
+        struct segment *segment = NULL;
+        if (!layer->segment || !segment_index_lost(layer->segment))
+            continue;
+        seal_name(name, layer->first, layer->last);
+        if (segment_open(db->dir_fd, db->folder, name, &db->intern, db_note_fn, db, &segment,
+                         NULL) < 0)
+            continue;
+        struct layer *fresh = layer_new(layer->first, layer->last);
+        fresh->segment = segment;
+        db_layer_remove(db, layer);
+        db_layer_insert(db, fresh);
+    }
+}
+
 static int load_file(struct series_db *db, const struct db_file *file, struct err *err)
 {
     struct layer *layer = db_layer_find(db, file);
@@ -341,6 +361,7 @@ static void forget_gone(struct series_db *db, const struct db_files *files)
 static int load_all(struct series_db *db, const struct db_files *files, struct err *err)
 {
     forget_gone(db, files);
+    db_reopen_lost(db);
     db->left_out.len = 0;
     vec_foreach (file, &files->files) {
         struct err why = ERR_INIT;

@@ -193,7 +193,7 @@ static void heads_of_segment(const struct part *part, uint32_t name, struct head
         const struct segment_group *group = &segment->groups[strand->group];
         for (uint32_t j = 0; j < group->chunks; j++) {
             const struct segment_chunk *chunk = &segment->chunks[group->first_chunk + j];
-            uint64_t offset = segment->offsets[strand->first_offset + j];
+            uint64_t offset = segment_offset(segment, strand, j);
             struct head head = {.row = chunk->first_row,
                                 .first_step = chunk->first_step,
                                 .last_step = chunk->last_step,

@@ -41,12 +41,13 @@ static void job_free(struct job *job)
     free(job);
 }
 
-/* Signals are for the owner's thread. */
+/* Signals are for the owner's thread, but for the one of pages that were lost (mapping.c). */
 static bool job_start(struct job *job)
 {
     sigset_t all, before;
 
     sigfillset(&all);
+    sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int r = pthread_create(&job->thread, NULL, work, job);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -285,6 +286,8 @@ void db_workers_look(struct series_db *db)
 {
     finish(db, &db->merging, false, NULL);
     finish(db, &db->sealing, false, NULL);
+    if (!db->merging)
+        db_reopen_lost(db);
     if (!db->sealing) {
         freeze(db);
         struct layer *layer = oldest_frozen(db);

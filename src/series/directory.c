@@ -72,8 +72,7 @@ bool directory_dropped(const struct directory *directory, const struct series_so
 
 static uint64_t part_end(const struct part *part)
 {
-    return part->memory ? part->memory->end
-                        : segment_source(part->layer->segment, part->index)->end;
+    return part->memory ? part->memory->end : part->end;
 }
 
 static void measure_end(struct place *place)
@@ -123,7 +122,7 @@ static void part_add(struct directory *directory, const struct series_source *ke
 void directory_add_memory(struct directory *directory, struct layer *layer,
                           struct memory_source *source)
 {
-    part_add(directory, &source->key, (struct part){layer, source, 0});
+    part_add(directory, &source->key, (struct part){.layer = layer, .memory = source});
 }
 
 void directory_add(struct directory *directory, struct layer *layer)
@@ -141,15 +140,13 @@ void directory_add(struct directory *directory, struct layer *layer)
     }
     for (uint32_t i = 0; i < segment_sources(layer->segment); i++) {
         struct series_source key = segment_key(layer->segment, i);
-        part_add(directory, &key, (struct part){layer, NULL, i});
+        uint64_t end = segment_source(layer->segment, i)->end;
+        part_add(directory, &key, (struct part){.layer = layer, .index = i, .end = end});
     }
 }
 
-static void part_remove(struct directory *directory, const struct series_source *key,
-                        const struct layer *layer, bool keep_end)
+static void part_remove(struct place *place, const struct layer *layer, bool keep_end)
 {
-    struct place *place = directory_find(directory, key);
-
     for (size_t i = 0; place && i < place->parts.len; i++)
         if (place->parts.at[i].layer == layer) {
             vec_remove(&place->parts, i);
@@ -163,12 +160,15 @@ void directory_remove(struct directory *directory, const struct layer *layer, bo
 {
     if (layer->memory)
         vec_foreach (source, &layer->memory->sources)
-            part_remove(directory, &(*source)->key, layer, keep_ends);
+            part_remove(directory_find(directory, &(*source)->key), layer, keep_ends);
     else
         for (uint32_t i = 0; i < segment_sources(layer->segment); i++) {
             struct series_source key = segment_key(layer->segment, i);
-            part_remove(directory, &key, layer, keep_ends);
+            part_remove(directory_find(directory, &key), layer, keep_ends);
         }
+    if (layer->segment && segment_index_lost(layer->segment)) /* it does not know its sources */
+        vec_foreach (place, &directory->places)
+            part_remove(*place, layer, keep_ends);
 }
 
 /* ---- order ---- */

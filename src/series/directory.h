@@ -23,7 +23,8 @@ struct layer {
 struct part {
     struct layer *layer;
     struct memory_source *memory; /* of a log */
-    uint32_t index;               /* of a segment: the source's place in it */
+    uint32_t index;               /* of a segment: the source's place in it, … */
+    uint64_t end;                 /* … and how far it goes */
 };
 struct place {
     struct series_source key;

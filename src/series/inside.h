@@ -55,8 +55,10 @@ struct series_db {
     VEC(uint64_t) left_out; /* first numbers of the files that could not be opened */
     struct directory directory;
     struct log log;
-    uint64_t log_bytes; /* LOG_BYTES; tests take less */
-    uint64_t number;    /* of the newest log or segment ever seen */
+    uint64_t log_bytes;      /* LOG_BYTES; tests take less */
+    series_rows_fn *on_rows; /* NULL: nobody is told */
+    void *rows_arg;
+    uint64_t number; /* of the newest log or segment ever seen */
     struct job *sealing, *merging;
     struct syncing *syncing;       /* NULL: no sync runs */
     bool new_segments;             /* since a merge was thought of */
@@ -86,6 +88,8 @@ void db_files_release(struct db_files *files);
 int db_files_list(int dir_fd, struct db_files *ret);
 /* Bring the layers in line with the folder. */
 int db_load(struct series_db *db, struct err *err);
+/* Open segments anew whose index was lost; nobody else may be reading them. */
+void db_reopen_lost(struct series_db *db);
 /* The layer of a file; NULL: it is not loaded. */
 struct layer *db_layer_find(const struct series_db *db, const struct db_file *file);
 struct layer *layer_new(uint64_t first, uint64_t last);

@@ -431,8 +431,8 @@ static void merging_release(struct merging *merging)
     vec_release(&merging->outs);
 }
 
-int seal_merge(const struct seal_folder *folder, const struct merge_input *inputs, size_t n,
-               uint64_t first, uint64_t last, bool keep_drops, struct err *err)
+static int write_merged(const struct seal_folder *folder, const struct merge_input *inputs,
+                        size_t n, uint64_t first, uint64_t last, bool keep_drops, struct err *err)
 {
     struct segment_writer writer;
     int r = seal_begin(folder, &writer, first, last, err);
@@ -455,5 +455,24 @@ int seal_merge(const struct seal_folder *folder, const struct merge_input *input
         r = seal_commit(folder, &writer, first, last, err);
     }
     segment_writer_release(&writer);
+    return r;
+}
+
+/* The indices are copied: they must not change while sources are walked side by side. */
+int seal_merge(const struct seal_folder *folder, const struct merge_input *inputs, size_t n,
+               uint64_t first, uint64_t last, bool keep_drops, struct err *err)
+{
+    autofree(mem) struct segment *segments = xcalloc(n + 1, sizeof(*segments));
+    autofree(mem) struct merge_input *copies = xcalloc(n + 1, sizeof(*copies));
+    int r = 0;
+
+    for (size_t i = 0; i < n && r == 0; i++) {
+        r = segment_index_copy(inputs[i].segment, &segments[i], err);
+        copies[i] = (struct merge_input){&segments[i], inputs[i].dropped};
+    }
+    if (r == 0)
+        r = write_merged(folder, copies, n, first, last, keep_drops, err);
+    for (size_t i = 0; i < n; i++)
+        free(segments[i].heap);
     return r;
 }

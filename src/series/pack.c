@@ -139,6 +139,8 @@ static void plan_rice(const uint64_t *keys, size_t n, uint64_t before, uint64_t 
     }
 }
 
+/* A level may have the smaller range and yet the wider bell: both are weighed as they would be
+ * written. */
 static struct pack_run plan_run(const uint64_t *keys, size_t n, uint64_t before, bool lines)
 {
     struct span level = SPAN_NONE, delta = SPAN_NONE;
@@ -151,12 +153,10 @@ static struct pack_run plan_run(const uint64_t *keys, size_t n, uint64_t before,
     }
     struct pack_run best = range_run(PACK_LEVEL, &level, n);
     struct pack_run run = range_run(PACK_DELTA, &delta, n);
-    uint64_t sum = level.sum;
-    if (run.bytes < best.bytes) {
+    plan_rice(keys, n, before, level.sum, &best);
+    plan_rice(keys, n, before, delta.sum, &run);
+    if (run.bytes < best.bytes)
         best = run;
-        sum = delta.sum;
-    }
-    plan_rice(keys, n, before, sum, &best);
     if (lines && best.width > 0)
         plan_line(keys, n, before, &best);
     return best;

@@ -26,6 +26,7 @@ struct query_chart {
     struct query_point left;
     struct query_column *columns; /* (width) */
     VEC(struct query_piece) pieces;
+    struct query_kept *kept;
 };
 
 int query_view_check(const struct query_view *view, struct err *err)
@@ -74,6 +75,9 @@ struct query_chart *query_chart_new(const struct query_view *view)
     chart->columns = xcalloc(view->width, sizeof(*chart->columns));
     for (size_t i = 0; i < view->width; i++)
         chart->columns[i] = (struct query_column){.min = NAN, .max = NAN, .last = NAN};
+    chart->kept = xcalloc(1, sizeof(*chart->kept));
+    chart->kept->bytes = (struct str)STR_INIT;
+    vec_reserve(&chart->pieces, view->width + 2);
     return chart;
 }
 
@@ -81,13 +85,15 @@ void query_chart_free(struct query_chart *chart)
 {
     free(chart->columns);
     vec_release(&chart->pieces);
+    str_release(&chart->kept->bytes);
+    free(chart->kept);
     free(chart);
 }
 
 /* ---- pieces ---- */
 static void push_piece(struct query_chart *chart, int64_t column, struct query_point at)
 {
-    struct query_piece piece = {.column = column, .gap = chart->broken, .min_first = true};
+    struct query_piece piece = {.column = (int32_t)column, .gap = chart->broken, .min_first = true};
     piece.first = piece.min = piece.max = piece.last = at;
     vec_push(&chart->pieces, piece);
     chart->broken = false;
@@ -113,6 +119,18 @@ static struct query_piece *piece_for(struct query_chart *chart, struct query_poi
         push_piece(chart, chart->column, at);
     chart->broken = false;
     return vec_last(&chart->pieces);
+}
+
+/* The smaller and the larger one; of no number yet (NaN) and a number the number. fmin() would be
+ * a call. */
+static double smaller(double old, double now)
+{
+    return old <= now ? old : now;
+}
+
+static double larger(double old, double now)
+{
+    return old >= now ? old : now;
 }
 
 /* Values of one column up to the first that is not finite; y[0] is. Returns how many. */
@@ -143,8 +161,8 @@ static size_t extend(struct query_chart *chart, const double *x, const double *y
     piece->last = (struct query_point){x[i - 1], y[i - 1]};
     column->sum = sum;
     column->count += i;
-    column->min = fmin(column->min, min);
-    column->max = fmax(column->max, max);
+    column->min = smaller(column->min, min);
+    column->max = larger(column->max, max);
     column->last = y[i - 1];
     return i;
 }
@@ -192,10 +210,29 @@ static void feed_column(struct query_chart *chart, const double *x, const double
         feed_right(chart, x[0], y[0]);
 }
 
+/* Most often a line goes on to the very next column: that is known without a division by the span.
+ * False: it does not. */
+static bool enter_next(struct query_chart *chart, double x)
+{
+    int64_t behind = chart->column + 2;
+
+    if (behind >= (int64_t)chart->view.width)
+        return false;
+    double end = column_begin(&chart->view, (double)behind);
+    if (!(x < end))
+        return false;
+    chart->column++;
+    chart->until = end;
+    return true;
+}
+
 /* x lies at or behind `until`. */
 static void enter_column(struct query_chart *chart, double x)
 {
     const struct query_view *view = &chart->view;
+
+    if (enter_next(chart, x))
+        return;
     int64_t width = (int64_t)view->width, column = query_column_of(view, x);
     chart->column = MAX(chart->column, MIN(MAX(column, -1), width));
     if (chart->column < 0)
@@ -228,6 +265,7 @@ static size_t column_end(const double *x, size_t i, size_t n, double until)
 
 void query_chart_feed(struct query_chart *chart, const double *x, const double *y, size_t n)
 {
+    str_release(&chart->kept->bytes);
     for (size_t i = 0; i < n;) {
         if (x[i] >= chart->until)
             enter_column(chart, x[i]);
@@ -244,6 +282,7 @@ bool query_chart_feed_block(struct query_chart *chart, double first_x, double la
     if (stats->count == 0 || stats->nans > 0 || stats->infs > 0 || column < MAX(chart->column, 0) ||
         column >= (int64_t)chart->view.width || query_column_of(&chart->view, last_x) != column)
         return false;
+    str_release(&chart->kept->bytes);
     if (first_x >= chart->until)
         enter_column(chart, first_x);
     struct query_column *now = &chart->columns[chart->column];
@@ -260,8 +299,8 @@ bool query_chart_feed_block(struct query_chart *chart, double first_x, double la
         piece->min_first = piece->min.x < piece->max.x;
     now->count = count;
     now->sum = sum;
-    now->min = fmin(now->min, stats->min);
-    now->max = fmax(now->max, stats->max);
+    now->min = smaller(now->min, stats->min);
+    now->max = larger(now->max, stats->max);
     return true;
 }
 
@@ -281,22 +320,30 @@ const struct query_view *query_chart_view(const struct query_chart *chart)
     return &chart->view;
 }
 
-static bool same_point(struct query_point a, struct query_point b)
+struct query_kept *query_chart_kept(const struct query_chart *chart)
 {
-    return a.x == b.x && a.y == b.y;
+    return chart->kept;
+}
+
+/* 1 or 0, without a branch: which points are the same is as good as random, and this is done for
+ * every column of every line. */
+static size_t differs(const struct query_point *a, const struct query_point *b)
+{
+    return (size_t)((a->x != b->x) | (a->y != b->y));
 }
 
 size_t query_piece_points(const struct query_piece *piece, struct query_point ret[4])
 {
-    const struct query_point order[4] = {
-        piece->first,
-        piece->min_first ? piece->min : piece->max,
-        piece->min_first ? piece->max : piece->min,
-        piece->last,
-    };
-    size_t n = 0;
-    for (size_t i = 0; i < 4; i++)
-        if (n == 0 || !same_point(order[i], ret[n - 1]))
-            ret[n++] = order[i];
+    const struct query_point *a = piece->min_first ? &piece->min : &piece->max;
+    const struct query_point *b = piece->min_first ? &piece->max : &piece->min;
+    size_t n = 1;
+
+    ret[0] = piece->first;
+    ret[n] = *a;
+    n += differs(a, &piece->first);
+    ret[n] = *b;
+    n += differs(b, a);
+    ret[n] = piece->last;
+    n += differs(&piece->last, b);
     return n;
 }

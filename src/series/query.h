@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/rng.h"
+#include "base/str.h"
 #include "series/block.h"
 
 #include <math.h>
@@ -55,7 +56,7 @@ struct query_column {
  * leads. */
 #define QUERY_PIECES 4 /* in one column; were there more gaps in it, the last ones are closed */
 struct query_piece {
-    int64_t column;
+    int32_t column;
     bool gap;       /* no line leads here from the piece before */
     bool min_first; /* min came before max */
     struct query_point first, min, max, last;
@@ -77,6 +78,12 @@ bool query_chart_feed_block(struct query_chart *chart, double first_x, double la
 const struct query_piece *query_chart_pieces(const struct query_chart *chart, size_t *ret_n);
 const struct query_column *query_chart_columns(const struct query_chart *chart); /* (width) */
 const struct query_view *query_chart_view(const struct query_chart *chart);
+/* Room for what somebody made of this picture: empty at first, and again after each feed. */
+struct query_kept {
+    struct str bytes;
+    bool wanted; /* by who fills it: it was asked for before */
+};
+struct query_kept *query_chart_kept(const struct query_chart *chart);
 
 /* ---- exponential smoothing: the mean of all values so far, one that lies further back counting
  * less by `weight` for each value since (TensorBoard's, with its debias), or by exp(−distance in x

@@ -324,6 +324,25 @@ TEST(any_range_of_numbers_has_its_columns)
     }
 }
 
+TEST(points_that_come_one_by_one_lie_in_their_columns)
+{
+    struct rng rng;
+
+    rng_init(&rng, 21, 0);
+    for (int round = 0; round < 300; round++) {
+        double x0 = rng_normal(&rng) * pow(10, 9 * rng_unit(&rng)), x = x0;
+        struct query_view view = {x0, x0 + 10 * rng_unit(&rng), 1 + (size_t)rng_below(&rng, 900)};
+        autofree(query_chart) struct query_chart *chart = query_chart_new(&view);
+        uint64_t counts[900] = {0};
+        for (; x <= view.x1; x += 20 * rng_unit(&rng) / (double)view.width) {
+            query_chart_feed(chart, &x, &(double){1}, 1);
+            counts[query_column_of(&view, x)]++;
+        }
+        for (size_t c = 0; c < view.width; c++)
+            assert_int_equal(query_chart_columns(chart)[c].count, counts[c]);
+    }
+}
+
 TEST(a_view_that_is_none_is_told_in_a_sentence)
 {
     struct err err = ERR_INIT;

@@ -2,30 +2,36 @@
 /*
  * segment.c — a sealed file, mapped. Its index is checked as a whole when it is opened, so that
  * whatever it points to can be used without asking again; blocks are checked when they are read.
+ *
+ * Pages that can no longer be read become zeros (mapping.h). An index stays within its bounds when
+ * parts of it do: a place 0 with the same number of entries is inside its table, and so is none at
+ * all. Two things are different: names, which are copied, and offsets, which are looked at.
  */
 #include "series/segment.h"
 
 #include "base/crc32c.h"
 #include "series/index.h"
 #include "series/intern.h"
+#include "series/mapping.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are used as they lie");
-_Static_assert(sizeof(struct segment_head) == 48 && sizeof(struct segment_chunk) == 80 &&
-                   sizeof(struct segment_column) == 104 && sizeof(struct segment_source) == 64,
+_Static_assert(sizeof(struct segment_chunk) == 80 && sizeof(struct segment_column) == 104 &&
+                   sizeof(struct segment_source) == 64,
                "no padding");
 
 void segment_free(struct segment *segment)
 {
-    if (segment->mapped)
-        munmap((void *)(uintptr_t)segment->bytes, segment->size);
+    if (segment->mapping)
+        mapping_close(segment->mapping);
     free(segment->heap);
+    free(segment->name_ends);
+    free(segment->name_text);
     free(segment->handle_name);
     free(segment->local_name);
     free(segment->path);
@@ -46,23 +52,34 @@ static const size_t table_sizes[SEGMENT_TABLES] = {
     1,
 };
 
-/* Point into the bytes of an index; false if its tables do not fill it exactly. */
-static bool lay_tables(struct segment *segment, const unsigned char *bytes, size_t n)
+static void keep_names(struct segment *segment, const void *ends, const void *text)
 {
-    const void *tables[SEGMENT_TABLES];
+    free(segment->name_ends);
+    free(segment->name_text);
+    segment->name_ends = xmemdup(ends, segment->counts[TABLE_NAME_ENDS] * sizeof(uint64_t));
+    segment->name_text = xmemdup(text, segment->counts[TABLE_NAME_TEXT]);
+}
+
+/* Where the tables lie in the bytes of an index; false if they do not fill it exactly. */
+static bool find_tables(const uint64_t counts[SEGMENT_TABLES], const unsigned char *bytes, size_t n,
+                        const void *ret[SEGMENT_TABLES])
+{
     size_t at = sizeof(struct segment_index_head);
 
-    if (n < at)
-        return false;
-    memcpy(segment->counts, bytes, at);
     for (int i = 0; i < SEGMENT_TABLES; i++) {
-        if (segment->counts[i] > (n - at) / table_sizes[i] || segment->counts[i] > UINT32_MAX)
+        if (counts[i] > (n - at) / table_sizes[i] || counts[i] > UINT32_MAX)
             return false;
-        tables[i] = bytes + at;
-        at += (segment->counts[i] * table_sizes[i] + 7) & ~(size_t)7;
+        ret[i] = bytes + at;
+        at += (counts[i] * table_sizes[i] + 7) & ~(size_t)7;
         if (at > n)
             return false;
     }
+    return at == n;
+}
+
+/* All but the names. */
+static void point_tables(struct segment *segment, const void *const tables[SEGMENT_TABLES])
+{
     segment->sources = tables[TABLE_SOURCES];
     segment->groups = tables[TABLE_GROUPS];
     segment->chunks = tables[TABLE_CHUNKS];
@@ -71,9 +88,20 @@ static bool lay_tables(struct segment *segment, const unsigned char *bytes, size
     segment->by_name = tables[TABLE_BY_NAME];
     segment->offsets = tables[TABLE_OFFSETS];
     segment->drops = tables[TABLE_DROPS];
-    segment->name_ends = tables[TABLE_NAME_ENDS];
-    segment->name_text = tables[TABLE_NAME_TEXT];
-    return at == n;
+}
+
+static bool lay_tables(struct segment *segment, const unsigned char *bytes, size_t n)
+{
+    const void *tables[SEGMENT_TABLES];
+
+    if (n < sizeof(struct segment_index_head))
+        return false;
+    memcpy(segment->counts, bytes, sizeof(struct segment_index_head));
+    if (!find_tables(segment->counts, bytes, n, tables))
+        return false;
+    point_tables(segment, tables);
+    keep_names(segment, tables[TABLE_NAME_ENDS], tables[TABLE_NAME_TEXT]);
+    return true;
 }
 
 static bool within(uint64_t first, uint64_t n, uint64_t of)
@@ -154,6 +182,12 @@ static bool tables_sound(const struct segment *segment)
     return true;
 }
 
+bool segment_is(const unsigned char *bytes, size_t n)
+{
+    return n >= 8 &&
+           (memcmp(bytes, SEGMENT_MAGIC, 8) == 0 || memcmp(bytes, SEGMENT_MAGIC_1, 8) == 0);
+}
+
 static bool load_index(struct segment *segment)
 {
     struct segment_trailer trailer;
@@ -161,7 +195,7 @@ static bool load_index(struct segment *segment)
     if (segment->size < 8 + sizeof(trailer) || segment->size % 8)
         return false;
     memcpy(&trailer, segment->bytes + segment->size - sizeof(trailer), sizeof(trailer));
-    if (memcmp(trailer.magic, SEGMENT_MAGIC, 8) != 0 ||
+    if (!segment_is((const unsigned char *)trailer.magic, sizeof(trailer.magic)) ||
         trailer.trailer_crc !=
             crc32c_fast(0, &trailer, offsetof(struct segment_trailer, trailer_crc)) ||
         !within(trailer.index_at, trailer.index_size, segment->size - sizeof(trailer)) ||
@@ -171,6 +205,7 @@ static bool load_index(struct segment *segment)
     if (crc32c_fast(0, index, trailer.index_size) != trailer.index_crc)
         return false;
     segment->blocks_end = trailer.index_at;
+    segment->index_size = trailer.index_size;
     return lay_tables(segment, index, trailer.index_size) && tables_sound(segment);
 }
 
@@ -205,7 +240,7 @@ static int open_mapped(struct segment *segment, struct intern *intern, note_fn *
                        struct err *err)
 {
     if (!load_index(segment)) {
-        if (segment->size < 8 || memcmp(segment->bytes, SEGMENT_MAGIC, 8) != 0)
+        if (!segment_is(segment->bytes, segment->size))
             return err_set(err, EBADMSG, "%s is no segment of series", segment->path);
         autorelease(str) struct str bytes = STR_INIT;
         segment_rebuild(segment, &bytes);
@@ -248,13 +283,11 @@ static int map_file(int fd, struct segment *segment, struct err *err)
         return err_errno(err, errno, "cannot read %s", segment->path);
     if (st.st_size < 8)
         return err_set(err, EBADMSG, "%s is no segment of series", segment->path);
-    void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-    if (bytes == MAP_FAILED)
-        return err_errno(err, errno, "cannot map %s", segment->path);
-    segment->bytes = bytes;
+    int r = mapping_open(fd, (size_t)st.st_size, &segment->bytes, &segment->mapping);
+    if (r < 0)
+        return err_errno(err, -r, "cannot map %s", segment->path);
     segment->size = (size_t)st.st_size;
     segment->inode = st.st_ino;
-    segment->mapped = true;
     return 0;
 }
 
@@ -273,6 +306,28 @@ int segment_open(int dir_fd, const char *folder, const char *name, struct intern
     if (r < 0)
         return r;
     *ret = TAKE(segment);
+    return 0;
+}
+
+bool segment_index_lost(const struct segment *segment)
+{
+    return segment->mapping && !segment->heap &&
+           mapping_lost(segment->mapping, segment->blocks_end);
+}
+
+int segment_index_copy(const struct segment *segment, struct segment *ret, struct err *err)
+{
+    size_t n = segment->index_size;
+    const void *tables[SEGMENT_TABLES];
+
+    *ret = *segment;
+    ret->heap = NULL;
+    if (segment->heap)
+        return 0;
+    ret->heap = xmemdup(segment->bytes + segment->blocks_end, n);
+    if (segment_index_lost(segment) || !find_tables(ret->counts, ret->heap, n, tables))
+        return err_set(err, EIO, "%s: its index can no longer be read", segment->path);
+    point_tables(ret, tables);
     return 0;
 }
 

@@ -4,8 +4,8 @@
  *
  *     magic │ block block block … │ index │ trailer
  *
- * A block is a head of 48 bytes and its payload, each with a CRC32C: the text of a name, the key of
- * a source, or a column of a chunk (≤ 1,024 rows of one group): steps, times, rows' numbers,
+ * A block is a head (segment_head.c) and its payload, each with a CRC32C: the text of a name, the
+ * key of a source, or a column of a chunk (≤ 1,024 rows of one group): steps, times, rows' numbers,
  * values. Blocks tell themselves what they are, so that the index can be made anew from them.
  *
  * The index is arrays of the structs below, used as they lie in the mapped file:
@@ -19,8 +19,8 @@
 #include "series/memory.h"
 #include "series/strand.h"
 
-#define SEGMENT_MAGIC "HONESEG1"
-#define BLOCK_MAGIC   0x4b4c4273u /* "sBLK" */
+#define SEGMENT_MAGIC   "HONESEG2"
+#define SEGMENT_MAGIC_1 "HONESEG1" /* of the first version: read, no more written */
 
 enum segment_kind { /* stored: numbers never change */
                     SEGMENT_NAME = 1,
@@ -33,21 +33,30 @@ enum segment_kind { /* stored: numbers never change */
                     SEGMENT_KINDS
 };
 
-/* ---- in the file: little-endian, no padding ---- */
-struct segment_head {
-    uint32_t magic, head_crc; /* of what follows it in the head, and of the extra bytes */
-    uint32_t size, crc;       /* of the payload */
-    uint32_t source, group, name;
-    uint16_t count, extra; /* rows; bytes of statistics between head and payload */
-    uint16_t kind, nans, infs, reserved;
-    uint64_t row; /* number of the chunk's first one */
-} __attribute__((packed));
-struct segment_numbers { /* extra of values */
+struct segment_numbers {
     double min, max, sum, squares, first, last;
 };
-struct segment_span { /* extra of steps, times and rows: smallest and largest */
+struct segment_span { /* smallest and largest */
     int64_t first, last;
 };
+struct segment_head {
+    uint32_t length;    /* of its bytes in the file */
+    uint32_t size, crc; /* of the payload behind it */
+    uint32_t source, group, name;
+    uint16_t count, kind, nans, infs; /* count: rows */
+    uint64_t row;                     /* number of the chunk's first one */
+    union {
+        struct segment_numbers numbers; /* of values */
+        struct segment_span span;       /* of steps, times and rows */
+    };
+};
+#define SEGMENT_HEAD_MAX 160
+/* Fills in head->length. */
+size_t segment_head_put(struct segment_head *head, unsigned char to[SEGMENT_HEAD_MAX]);
+/* False: there is no sound head, or its payload goes beyond the n bytes. */
+bool segment_head_get(const unsigned char *bytes, size_t n, uint64_t at, struct segment_head *ret);
+
+/* ---- in the file: little-endian, no padding ---- */
 struct segment_key { /* payload of a source */
     int64_t experiment, trial, attempt;
     uint64_t file, end, rows;
@@ -104,13 +113,14 @@ struct segment_trailer {
 
 /* ---- reading ---- */
 struct intern;
+struct mapping;
 struct segment {
     char *path;
     const unsigned char *bytes;
     size_t size;
-    bool mapped; /* the bytes; else they are borrowed */
-    void *heap;  /* an index that was made anew; NULL: it lies in the file */
-    size_t blocks_end;
+    struct mapping *mapping;       /* of the bytes; NULL: they are borrowed */
+    void *heap;                    /* an index that was made anew; NULL: it lies in the file */
+    size_t blocks_end, index_size; /* the latter in the file */
     const struct segment_source *sources;
     const struct segment_group *groups;
     const struct segment_chunk *chunks;
@@ -119,8 +129,8 @@ struct segment {
     const struct segment_by_name *by_name;
     const uint64_t *offsets;
     const struct memory_drop *drops;
-    const uint64_t *name_ends;
-    const char *name_text;
+    uint64_t *name_ends; /* owned, as is the text */
+    char *name_text;
     uint64_t counts[SEGMENT_TABLES];
     uint32_t *handle_name; /* (names) their numbers in the handle */
     uint32_t *local_name;  /* (locals) by number of the handle; NONE: it has none */
@@ -139,6 +149,11 @@ int segment_open_bytes(const char *path, const unsigned char *bytes, size_t n,
                        struct intern *intern, note_fn *note, void *arg, struct segment **ret,
                        struct err *err);
 void segment_free(struct segment *segment);
+/* Is the index gone that lay in the file? It is empty in places then: open the file anew. */
+bool segment_index_lost(const struct segment *segment);
+/* For whoever must not see the index change under it: the segment with a copy of its index in *ret
+ * (the rest is borrowed; free ret->heap), or -EIO. */
+int segment_index_copy(const struct segment *segment, struct segment *ret, struct err *err);
 DEFINE_AUTOFREE(segment);
 
 static inline const struct segment_source *segment_source(const struct segment *segment, uint32_t i)
@@ -165,9 +180,14 @@ const struct segment_column *segment_column(const struct segment *segment, uint3
 void segment_info(const struct segment *segment, const struct segment_column *column,
                   struct series_info *ret);
 
+/* Does a file begin, or end, like a segment? */
+bool segment_is(const unsigned char *bytes, size_t n);
 /* A block whose head and payload are sound: its payload, or NULL. `kind` is what it must be. */
 const unsigned char *segment_block(const struct segment *segment, uint64_t offset,
                                    enum segment_kind kind, struct segment_head *ret);
+/* Where the i-th block of a strand begins; 0: lost. */
+uint64_t segment_offset(const struct segment *segment, const struct segment_strand *strand,
+                        uint32_t i);
 /* The statistics in a block's head. False: it is damaged. */
 bool segment_stats(const struct segment *segment, uint64_t offset, struct block_stats *ret);
 /* Make ready to read one strand of a column; lost blocks are left out and told to `note`. */

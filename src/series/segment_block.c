@@ -8,40 +8,15 @@
 #include "base/crc32c.h"
 #include "model/trial.h"
 #include "series/index.h"
+#include "series/mapping.h"
 
 #include <assert.h>
 #include <errno.h>
 
-/* What lies between head and payload. */
-static size_t extra_of(unsigned kind)
-{
-    if (kind == SEGMENT_VALUES)
-        return sizeof(struct segment_numbers);
-    if (kind >= SEGMENT_STEPS && kind <= SEGMENT_ROWS)
-        return sizeof(struct segment_span);
-    return 0;
-}
-
-static bool head_at(const unsigned char *bytes, size_t n, uint64_t at, struct segment_head *ret)
-{
-    const size_t skip = offsetof(struct segment_head, size);
-
-    if (at > n || n - at < sizeof(*ret))
-        return false;
-    memcpy(ret, bytes + at, sizeof(*ret));
-    if (ret->magic != BLOCK_MAGIC || ret->kind == 0 || ret->kind >= SEGMENT_KINDS ||
-        ret->extra != extra_of(ret->kind) || ret->count > BLOCK_VALUES ||
-        n - at - sizeof(*ret) < ret->extra || n - at - sizeof(*ret) - ret->extra < ret->size)
-        return false;
-    if (ret->kind >= SEGMENT_STEPS && ret->count == 0)
-        return false;
-    return crc32c_fast(0, bytes + at + skip, sizeof(*ret) - skip + ret->extra) == ret->head_crc;
-}
-
 static const unsigned char *payload_of(const unsigned char *bytes, uint64_t at,
                                        const struct segment_head *head)
 {
-    return bytes + at + sizeof(*head) + head->extra;
+    return bytes + at + head->length;
 }
 
 static bool payload_sound(const unsigned char *bytes, uint64_t at, const struct segment_head *head)
@@ -52,29 +27,28 @@ static bool payload_sound(const unsigned char *bytes, uint64_t at, const struct 
 const unsigned char *segment_block(const struct segment *segment, uint64_t offset,
                                    enum segment_kind kind, struct segment_head *ret)
 {
-    if (!head_at(segment->bytes, segment->size, offset, ret) || ret->kind != kind ||
+    if (!segment_head_get(segment->bytes, segment->size, offset, ret) || ret->kind != kind ||
         !payload_sound(segment->bytes, offset, ret))
         return NULL;
     return payload_of(segment->bytes, offset, ret);
 }
 
-static struct block_stats stats_of(const unsigned char *bytes, uint64_t at,
-                                   const struct segment_head *head)
+static struct block_stats stats_of(const struct segment_head *head)
 {
-    struct segment_numbers x;
+    const struct segment_numbers *x = &head->numbers;
 
-    memcpy(&x, bytes + at + sizeof(*head), sizeof(x));
-    return (struct block_stats){head->count, head->nans, head->infs, x.min, x.max,
-                                x.sum,       x.squares,  x.first,    x.last};
+    return (struct block_stats){head->count, head->nans, head->infs, x->min, x->max,
+                                x->sum,      x->squares, x->first,   x->last};
 }
 
 bool segment_stats(const struct segment *segment, uint64_t offset, struct block_stats *ret)
 {
     struct segment_head head;
 
-    if (!head_at(segment->bytes, segment->size, offset, &head) || head.kind != SEGMENT_VALUES)
+    if (!segment_head_get(segment->bytes, segment->size, offset, &head) ||
+        head.kind != SEGMENT_VALUES)
         return false;
-    *ret = stats_of(segment->bytes, offset, &head);
+    *ret = stats_of(&head);
     return true;
 }
 
@@ -92,14 +66,19 @@ static bool chunk_ints(const struct segment_reader *reader, uint64_t offset, siz
     static const char *const what[SEGMENT_KINDS] = {
         [SEGMENT_STEPS] = "steps", [SEGMENT_TIMES] = "times", [SEGMENT_ROWS] = "rows' numbers"};
     struct segment_head head;
+    uint64_t losses;
+    bool sound;
 
     if (!offset)
         return false;
-    const unsigned char *payload = segment_block(reader->segment, offset, kind, &head);
-    if (payload && head.count == n && block_get_ints(payload, head.size, n, ret) == 0)
-        return true;
-    tell_lost(reader, what[kind], offset);
-    return false;
+    do {
+        losses = mapping_losses();
+        const unsigned char *payload = segment_block(reader->segment, offset, kind, &head);
+        sound = payload && head.count == n && block_get_ints(payload, head.size, n, ret) == 0;
+    } while (losses != mapping_losses()); /* it may have been lost between check and use */
+    if (!sound)
+        tell_lost(reader, what[kind], offset);
+    return sound;
 }
 
 static void fill(int64_t *to, size_t n, int64_t x)
@@ -127,16 +106,29 @@ bool segment_chunk_values(const struct segment_reader *reader, uint64_t offset, 
                           double *ret, struct block_stats *ret_stats)
 {
     struct segment_head head;
+    uint64_t losses;
+    bool sound;
 
     if (!offset)
         return false;
-    const unsigned char *payload = segment_block(reader->segment, offset, SEGMENT_VALUES, &head);
-    if (payload && head.count == n && block_get_doubles(payload, head.size, n, ret) == 0) {
-        *ret_stats = stats_of(reader->segment->bytes, offset, &head);
-        return true;
-    }
-    tell_lost(reader, "values", offset);
-    return false;
+    do {
+        losses = mapping_losses();
+        const unsigned char *payload =
+            segment_block(reader->segment, offset, SEGMENT_VALUES, &head);
+        sound = payload && head.count == n && block_get_doubles(payload, head.size, n, ret) == 0;
+    } while (losses != mapping_losses());
+    if (sound)
+        *ret_stats = stats_of(&head);
+    else
+        tell_lost(reader, "values", offset);
+    return sound;
+}
+
+uint64_t segment_offset(const struct segment *segment, const struct segment_strand *strand,
+                        uint32_t i)
+{
+    uint64_t at = strand->first_offset + i;
+    return at < segment->counts[TABLE_OFFSETS] ? segment->offsets[at] : 0;
 }
 
 /* ---- a column of a group ---- */
@@ -149,18 +141,18 @@ static int load(struct strand *strand)
     struct strand_rows *now = &strand->now;
 
     while (strand->next < group->chunks) {
-        uint64_t offset = segment->offsets[at->first_offset + strand->next];
-        const struct segment_chunk *chunk = &segment->chunks[group->first_chunk + strand->next++];
-        now->first_step = chunk->first_step;
-        now->last_step = chunk->last_step;
-        now->first_ns = chunk->first_ns;
-        now->last_ns = chunk->last_ns;
+        uint64_t offset = segment_offset(segment, at, (uint32_t)strand->next);
+        struct segment_chunk chunk = segment->chunks[group->first_chunk + strand->next++];
+        now->first_step = chunk.first_step;
+        now->last_step = chunk.last_step;
+        now->first_ns = chunk.first_ns;
+        now->last_ns = chunk.last_ns;
         if (!range_meets(strand->range, now) ||
-            !segment_chunk_values(reader, offset, chunk->count, strand->values, &now->stats))
+            !segment_chunk_values(reader, offset, chunk.count, strand->values, &now->stats))
             continue;
-        segment_chunk_rows(reader, chunk, strand->steps, strand->times_ns,
+        segment_chunk_rows(reader, &chunk, strand->steps, strand->times_ns,
                            strand->place ? strand->rows : NULL);
-        now->n = chunk->count;
+        now->n = chunk.count;
         return 1;
     }
     return 0;
@@ -188,21 +180,6 @@ void segment_strand_init(struct strand *strand, const struct segment_reader *rea
 }
 
 /* ---- all blocks ---- */
-bool segment_next(const unsigned char *bytes, size_t n, size_t from, uint64_t *ret_offset,
-                  struct segment_head *ret)
-{
-    const uint32_t magic = BLOCK_MAGIC;
-    const unsigned char *p = from < n ? bytes + from : NULL;
-
-    while (p && (p = memmem(p, (size_t)(bytes + n - p), &magic, sizeof(magic)))) {
-        *ret_offset = (uint64_t)(p - bytes);
-        if (head_at(bytes, n, *ret_offset, ret))
-            return true;
-        p++;
-    }
-    return false;
-}
-
 struct rebuild {
     const struct segment *segment;
     struct index index;
@@ -266,26 +243,23 @@ static bool find_chunk(struct rebuild *rebuild, const struct segment_head *head)
 
 static void on_column(struct rebuild *rebuild, const struct segment_head *head, uint64_t offset)
 {
-    const unsigned char *bytes = rebuild->segment->bytes;
-    struct segment_span span;
 
     if (!find_chunk(rebuild, head))
         return;
     if (head->kind == SEGMENT_VALUES) {
         if (head->name >= SERIES_NAMES_MAX)
             return;
-        struct block_stats stats = stats_of(bytes, offset, head);
+        struct block_stats stats = stats_of(head);
         know_names(rebuild, head->name + 1);
         index_values(&rebuild->index, head->name, offset, &stats);
         return;
     }
-    memcpy(&span, bytes + offset + sizeof(*head), sizeof(span));
     if (head->kind == SEGMENT_STEPS)
-        index_steps(&rebuild->index, offset, &span);
+        index_steps(&rebuild->index, offset, &head->span);
     else if (head->kind == SEGMENT_TIMES)
-        index_times(&rebuild->index, offset, &span);
+        index_times(&rebuild->index, offset, &head->span);
     else
-        index_rows(&rebuild->index, offset, (uint64_t)span.last);
+        index_rows(&rebuild->index, offset, (uint64_t)head->span.last);
 }
 
 void segment_rebuild(struct segment *segment, struct str *ret)
@@ -298,7 +272,7 @@ void segment_rebuild(struct segment *segment, struct str *ret)
     while (segment_next(segment->bytes, segment->size, at, &at, &head)) {
         const unsigned char *payload = payload_of(segment->bytes, at, &head);
         uint64_t offset = at;
-        at += sizeof(head) + head.extra + head.size;
+        at += head.length + head.size;
         segment->blocks_end = at;
         if (!payload_sound(segment->bytes, offset, &head))
             continue;
@@ -330,7 +304,7 @@ static char *owner_of(const struct segment *segment, uint64_t from, uint64_t to)
             for (uint32_t k = 0; k < column->strands; k++) {
                 const struct segment_strand *strand = &segment->strands[column->first_strand + k];
                 for (uint32_t c = 0; c < segment->groups[strand->group].chunks; c++) {
-                    uint64_t offset = segment->offsets[strand->first_offset + c];
+                    uint64_t offset = segment_offset(segment, strand, c);
                     if (offset >= from && offset < to)
                         return xasprintf("values of '%.*s' of trial %lld.%lld",
                                          (int)(segment->name_ends[column->name] - name_at),
@@ -389,10 +363,10 @@ int segment_verify(const struct segment *segment, note_fn *note, void *arg)
         note(text, arg);
         wrong++;
     }
-    if (memcmp(segment->bytes, SEGMENT_MAGIC, 8) != 0)
+    if (!segment_is(segment->bytes, segment->size))
         wrong += verify_gap(segment, 0, 8, note, arg);
     while (segment_next(segment->bytes, segment->blocks_end, at, &offset, &head)) {
-        uint64_t end = offset + sizeof(head) + head.extra + head.size;
+        uint64_t end = offset + head.length + head.size;
         wrong += verify_gap(segment, at, offset, note, arg);
         if (!payload_sound(segment->bytes, offset, &head) ||
             !decodes(&head, payload_of(segment->bytes, offset, &head))) {

@@ -63,18 +63,13 @@ static void flush(struct segment_writer *writer)
 
 /* ---- blocks ---- */
 static uint64_t put_block(struct segment_writer *writer, struct segment_head *head,
-                          const void *extra, const void *payload)
+                          const void *payload)
 {
-    const size_t skip = offsetof(struct segment_head, size);
+    unsigned char bytes[SEGMENT_HEAD_MAX];
     uint64_t offset = writer->at + writer->buffer.len;
 
-    head->magic = BLOCK_MAGIC;
     head->crc = crc32c_fast(0, payload, head->size);
-    head->head_crc = crc32c_fast(0, (const char *)head + skip, sizeof(*head) - skip);
-    head->head_crc = crc32c_fast(head->head_crc, extra, head->extra);
-    str_add_n(&writer->buffer, (const char *)head, sizeof(*head));
-    if (head->extra)
-        str_add_n(&writer->buffer, extra, head->extra);
+    str_add_n(&writer->buffer, (const char *)bytes, segment_head_put(head, bytes));
     str_add_n(&writer->buffer, payload, head->size);
     if (writer->buffer.len >= WRITE_BYTES)
         flush(writer);
@@ -86,7 +81,7 @@ uint32_t segment_put_name(struct segment_writer *writer, const char *text, size_
     uint32_t number = (uint32_t)writer->index.name_ends.len;
     struct segment_head head = {.kind = SEGMENT_NAME, .name = number, .size = (uint32_t)n};
 
-    put_block(writer, &head, "", text);
+    put_block(writer, &head, text);
     index_name(&writer->index, text, n);
     return number;
 }
@@ -95,7 +90,7 @@ void segment_put_drop(struct segment_writer *writer, const struct memory_drop *d
 {
     struct segment_head head = {.kind = SEGMENT_DROP, .size = sizeof(*drop)};
 
-    put_block(writer, &head, "", drop);
+    put_block(writer, &head, drop);
     index_drop(&writer->index, drop->experiment, drop->trial);
 }
 
@@ -104,7 +99,7 @@ void segment_put_source(struct segment_writer *writer, const struct segment_key 
     struct segment_head head = {
         .kind = SEGMENT_SOURCE, .source = writer->sources++, .size = sizeof(*key)};
 
-    put_block(writer, &head, "", key);
+    put_block(writer, &head, key);
     bool in_order = index_source(&writer->index, key);
     assert(in_order);
     (void)in_order;
@@ -126,8 +121,6 @@ static struct segment_head column_head(const struct segment_writer *writer, enum
         .group = writer->groups - 1,
         .row = writer->row,
         .count = (uint16_t)writer->n,
-        .extra =
-            kind == SEGMENT_VALUES ? sizeof(struct segment_numbers) : sizeof(struct segment_span),
     };
 }
 
@@ -138,7 +131,8 @@ static uint64_t put_ints(struct segment_writer *writer, enum segment_kind kind,
     struct segment_head head = column_head(writer, kind);
 
     head.size = (uint32_t)block_put_ints(values, writer->n, payload);
-    return put_block(writer, &head, span, payload);
+    head.span = *span;
+    return put_block(writer, &head, payload);
 }
 
 static struct segment_span span_of(const int64_t *values, size_t n)
@@ -178,13 +172,13 @@ void segment_put_values(struct segment_writer *writer, uint32_t name, const doub
     struct block_stats stats;
 
     block_stats(values, writer->n, &stats);
-    struct segment_numbers numbers = {stats.min,     stats.max,   stats.sum,
-                                      stats.squares, stats.first, stats.last};
+    head.numbers = (struct segment_numbers){stats.min,     stats.max,   stats.sum,
+                                            stats.squares, stats.first, stats.last};
     head.name = name;
     head.nans = (uint16_t)stats.nans;
     head.infs = (uint16_t)stats.infs;
     head.size = (uint32_t)block_put_doubles(values, writer->n, payload);
-    uint64_t offset = put_block(writer, &head, &numbers, payload);
+    uint64_t offset = put_block(writer, &head, payload);
     index_values(&writer->index, name, offset, &stats);
 }
 

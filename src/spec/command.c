@@ -222,3 +222,33 @@ void command_line_release(struct command_line *line)
     vec_release(&line->argv);
     vec_release(&line->env);
 }
+
+/* ---- names that nobody has ---- */
+
+static bool has_braces(const struct str *names, const char *braced)
+{
+    return names->len && strstr(names->s, braced);
+}
+
+static void add_unknown(const struct filler *f, const char *word, struct str *to)
+{
+    size_t n = 0;
+
+    for (const char *p = word; (p = strchr(p, '{')); p += n) {
+        n = p[1] == '{' ? 2 : 1;
+        if (n == 2 || (p > word && p[-1] == '$') || !strchr(p, '}') || find_braced(f, p, &n) >= 0)
+            continue;
+        autofree(mem) char *braced = xstrndup(p, n), *name = xstrndup(p + 1, n - 2);
+        if (param_name_valid(name) && !has_braces(to, braced))
+            str_addf(to, "%s%s", to->len ? ", " : "", braced);
+        n = 1; /* another may begin within */
+    }
+}
+
+void spec_unknown_names(const struct spec *spec, struct str *to)
+{
+    const struct filler f = filler_of(spec, NULL, NULL);
+
+    vec_foreach (word, &spec->command)
+        add_unknown(&f, *word, to);
+}

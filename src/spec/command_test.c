@@ -151,4 +151,28 @@ TEST(the_file_of_parameters_holds_the_program_s_own)
     }
 }
 
+static void assert_unknown(const char *command, const char *expected)
+{
+    autofree(mem) char *text = xasprintf("command: [a, '%s']\n%s", command, levers);
+    autorelease(str) struct str names = STR_INIT;
+    autorelease(spec) struct spec spec;
+    struct err err = ERR_INIT;
+
+    spec_init(&spec);
+    assert_ok(spec_parse(text, strlen(text), "t", "/w", NULL, &spec, NULL, &err), &err);
+    spec_unknown_names(&spec, &names);
+    assert_string_equal(names.s, expected);
+}
+
+TEST(names_in_braces_that_nobody_has_are_listed_once)
+{
+    assert_unknown("{lr} {cpus} {checkpoint}", "");
+    assert_unknown("{rl}", "{rl}");
+    assert_unknown("--a={rl},{rl} {b-c.d}", "{rl}, {b-c.d}");
+    assert_unknown("{{rl}} ${HOME} {} {\"a\":1} {a,b} {print $1} { x } {1}", "");
+    assert_unknown("{\"a\":{rl}}", "{rl}");
+    assert_unknown("{rl", "");
+    assert_unknown("{", "");
+}
+
 TEST_MAIN

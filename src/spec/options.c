@@ -47,6 +47,8 @@ const struct option options[] = {
       .form = "a text", .help = "A sentence for people." },
     { .path = "tags", .type = OPTION_TEXTS, AT(tags),
       .form = "a list of texts", .help = "Tags of the experiment, as `hone tag` sets them." },
+    { .path = "priority", .type = OPTION_INT, AT(priority), .min = -100, .max = 100, .fallback = "0",
+      .form = "a whole number", .help = "Place in the queue of the home: experiments of a higher priority start their trials first. `hone queue` changes it later." },
     { .path = "command", .type = OPTION_SPECIAL, .read = read_command, .write = write_command, AT(command),
       .form = "a text or a list of words", .help = "The program. A text is split into words by POSIX quoting, without a shell; write `[sh, -c, …]` for one. `{name}` is replaced for known parameters and `{checkpoint}`; `{{` and `}}` are literal braces. May also stand after `--` on the command line." },
     { .path = "params", .type = OPTION_SPECIAL, .read = read_params, .write = write_params, AT(space),

@@ -124,6 +124,10 @@ static int set_value(struct reader *reader, struct yaml_node *root, const char *
         (dot && !is_free && !has_params && option->type != OPTION_LATER && !option_find(path)))
         return yaml_err(reader->err, place, "unknown key '%s'%s", path,
                         did_you_mean(reader, option_suggest(path)));
+    const struct yaml_node *old = yaml_find(root, top);
+    if (dot && old && old->kind == YAML_LIST)
+        return yaml_err(reader->err, place, "'%s' is a list: give it whole, --set %s=[…]", top,
+                        top);
     if (!dot)
         yaml_put(&reader->arena, root, path, value);
     else if (has_params)
@@ -151,14 +155,18 @@ static int apply_set(struct reader *reader, struct yaml_node *root, const char *
 /* ---- -p ---- */
 
 static int unknown_param(struct reader *reader, const struct yaml_node *place,
-                         const struct yaml_node *params, const char *name)
+                         const struct yaml_node *params, const char *name, const char *value)
 {
     const char **names = arena_alloc(&reader->arena, (params->n + 1) * sizeof(*names));
 
     for (size_t i = 0; i < params->n; i++)
         names[i] = params->keys[i]->text;
+    const char *closest = suggest(name, names, params->n);
+    if (!closest)
+        return yaml_err(reader->err, place, "there is no parameter '%s'; --param %s=%s adds it",
+                        name, name, value);
     return yaml_err(reader->err, place, "there is no parameter '%s'%s", name,
-                    did_you_mean(reader, suggest(name, names, params->n)));
+                    did_you_mean(reader, closest));
 }
 
 /* Its `when` stays: a fixed parameter is still inactive where it was. */
@@ -175,7 +183,7 @@ static int apply_fix(struct reader *reader, struct yaml_node *root, const char *
     struct yaml_node *params = open_map(reader, root, is_system ? "system" : "params", place);
     const struct yaml_node *old = yaml_find(params, name);
     if (!old)
-        return unknown_param(reader, place, params, name);
+        return unknown_param(reader, place, params, name, value);
     struct yaml_node *scalar = yaml_scalar(&reader->arena, place, value, false), *fixed = scalar;
     if (yaml_find(old, "when")) {
         struct yaml_node *values = yaml_list(&reader->arena, place);
@@ -254,6 +262,34 @@ static int parse_interval(struct reader *reader, const struct yaml_node *place, 
     return apply_suffixes(reader, map, suffix);
 }
 
+/* "0.001-0.1": meant as a range. A number itself may have a '-' in it. */
+static bool is_span(const char *text)
+{
+    autofree(mem) char *from = xstrndup(text, strcspn(text, ":"));
+
+    if (!*from || is_number(from))
+        return false;
+    for (char *dash = from + 1; (dash = strchr(dash, '-')); *dash++ = '-') {
+        *dash = '\0';
+        if (is_number(from) && is_number(dash + 1))
+            return true;
+    }
+    return false;
+}
+
+/* What was meant as a range and is none would be a text, and the same in every trial. Dots in a
+ * path are no range. */
+static int refuse_range(struct reader *reader, const struct yaml_node *place, const char *name,
+                        const char *text)
+{
+    if (strchr(text, '/') || !(strstr(text, "..") || is_span(text)))
+        return 0;
+    return yaml_err(reader->err, place,
+                    "'%s' is no range: a range is written 0.001..0.1; if it is a text, say --set "
+                    "params.%s='%s'",
+                    text, name, text);
+}
+
 static struct yaml_node *parse_list(struct reader *reader, const struct yaml_node *place,
                                     const char *text)
 {
@@ -277,6 +313,8 @@ static int apply_param(struct reader *reader, struct yaml_node *root, const char
 
     if (r == 0)
         r = parse_interval(reader, place, value, &node);
+    if (r == 0 && !node)
+        r = refuse_range(reader, place, name, value);
     if (r < 0)
         return r;
     if (!node)

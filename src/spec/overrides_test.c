@@ -116,6 +116,10 @@ TEST(system_parameters_can_be_set_and_fixed)
 TEST(errors_name_the_option)
 {
     clean();
+    SET("objective=[a, b]");
+    SET("objective.goal=maximize");
+    assert_bad("--set objective.goal=maximize: 'objective' is a list: give it whole, --set "
+               "objective=[…]");
     SET("search.paralel=4");
     assert_bad("--set search.paralel=4: unknown key 'search.paralel', did you mean "
                "'search.parallel'?");
@@ -162,6 +166,8 @@ TEST(a_parameter_can_be_fixed)
     clean();
     FIX("lrr=1");
     assert_bad("-p lrr=1: there is no parameter 'lrr', did you mean 'lr'?");
+    FIX("sleep=0.3");
+    assert_bad("-p sleep=0.3: there is no parameter 'sleep'; --param sleep=0.3 adds it");
     FIX("lr");
     assert_bad("-p lr: must be NAME=VALUE");
 }
@@ -198,6 +204,38 @@ TEST(parameters_can_be_given_in_short)
                "digits, '_', '-', '.', and begin with a letter or '_'");
     PARAM("x=1..5..1:log");
     assert_bad("--param x=1..5..1:log: parameter 'x': 'scale' does not go with 'range'");
+}
+
+TEST(what_was_meant_as_a_range_is_no_text)
+{
+    static const char *const spans[] = {"nan..1", "0.1..abc",     "0.001-0.1", "1e-3-1e-1:log",
+                                        "-5--1",  "0.1..abc:log", "..",        "1..2,3..4",
+                                        "1..2..x"};
+    static const char *const texts[] = {"../here", "a/..",       "1e-3", "-5",
+                                        "a-b",     "2020-01-01", "-",    "1.5"};
+
+    for (size_t i = 0; i < ARRAY_LEN(spans); i++) {
+        autofree(mem) char *given = xasprintf("x=%s", spans[i]);
+        autofree(mem) char *sentence =
+            xasprintf("--param %s: '%s' is no range: a range is written 0.001..0.1; if it is a "
+                      "text, say --set params.x='%s'",
+                      given, spans[i], spans[i]);
+        clean();
+        PARAM(given);
+        assert_bad(sentence);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        autofree(mem) char *given = xasprintf("x=%s", texts[i]);
+        clean();
+        PARAM(given);
+        assert_ok(parse(), &err);
+        assert_param("x", texts[i]);
+    }
+    clean();
+    SET("params.x='0.001-0.1'");
+    assert_ok(parse(), &err);
+    assert_param("x", "0.001-0.1");
+    clean();
 }
 
 TEST(without_a_file_the_program_gives_the_name)

@@ -23,6 +23,8 @@ struct spec_overrides {
     const char *const *command; /* words after --, NULL: none */
     size_t n_command;
     int64_t now_us; /* wall: resolves limits.deadline */
+    /* Can this pattern work (metric "": a list's)? Asked where its place is known; NULL: nobody. */
+    int (*check_pattern)(const char *metric, const char *pattern, struct err *err);
 };
 void spec_overrides_release(struct spec_overrides *overrides);
 
@@ -72,5 +74,8 @@ int spec_command_line(const struct spec *spec, const double *point, const double
 void spec_params_json(const struct spec *spec, const double *point, const double *system,
                       struct json_out *out);
 void command_line_release(struct command_line *line);
+/* Names in braces in the command that are no parameter's, each once, for `hone check`: they reach
+ * the program as they are. JSON and ${VARIABLE} of a shell are left out. */
+void spec_unknown_names(const struct spec *spec, struct str *to);
 
 #endif

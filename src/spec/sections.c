@@ -67,6 +67,17 @@ int read_command(struct reader *reader, const struct yaml_node *node)
 
 #define SHORTEST_US 100000 /* between two looks at the machine */
 
+static int check_pattern(struct reader *reader, const char *metric, const char *pattern,
+                         const struct yaml_node *node)
+{
+    autorelease(err) struct err why = ERR_INIT;
+
+    if (!reader->overrides || !reader->overrides->check_pattern ||
+        reader->overrides->check_pattern(metric, pattern, &why) >= 0)
+        return 0;
+    return yaml_err(reader->err, node, "'metrics': %s", err_text(&why));
+}
+
 static int add_pattern(struct reader *reader, const char *metric, const struct yaml_node *node)
 {
     const char *pattern;
@@ -83,6 +94,9 @@ static int add_pattern(struct reader *reader, const char *metric, const struct y
     if (!*metric && !strstr(pattern, "(?<") && !strstr(pattern, "(?P<"))
         return yaml_err(reader->err, node,
                         "'metrics': a pattern in a list needs a named group like (?<loss>…)");
+    r = check_pattern(reader, metric, pattern, node);
+    if (r < 0)
+        return r;
     struct text_pair pair = {xstrdup(metric), xstrdup(pattern)};
     vec_push(&reader->spec->patterns, pair);
     return 0;

@@ -23,7 +23,8 @@ static void to_json(const char *text, struct str *json)
 static const char *const specs[] = {
     "command: x\n",
     "command: x\nsearch: {seed: 9000000000000000}\n",
-    "name: n\ndescription: \"a\\tb \\\"q\\\" é\"\ntags: [a, '1']\ncommand: [a, 'b c', '{{}}', '']\n"
+    "name: n\npriority: -7\ndescription: \"a\\tb \\\"q\\\" é\"\ntags: [a, '1']\ncommand: [a, 'b "
+    "c', '{{}}', '']\n"
     "pass: file\nflags: value\nenv: {A: '1', B: yes}\nworkdir: trial\noutput: pty\n"
     "metrics: {tensorboard: logs, system: 2s500ms, patterns: ['(?<a>.*)', {b: 'x(.)'}]}\ndiverge: "
     "[b]\nobjective: "

@@ -9,6 +9,7 @@
  * SQLite stores NaN as NULL by itself.
  */
 #include "base/json.h"
+#include "store/changes.h"
 #include "store/internal.h"
 
 #include <errno.h>
@@ -23,13 +24,15 @@ static const char *const sql[STMTS] = {
     [STMT_EXPERIMENT] =
         "INSERT INTO experiment (id, name, state, reason, error, code, created_us, ended_us, "
         "run_us,"
-        " rerun_of_experiment, rerun_of_trial, best_trial, best_mean, best_deviation)"
-        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+        " rerun_of_experiment, rerun_of_trial, best_trial, best_mean, best_deviation, owner,"
+        " priority, paused) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
         " ON CONFLICT (id) DO UPDATE SET name=excluded.name, state=excluded.state,"
         " reason=excluded.reason, error=excluded.error, code=excluded.code, " TIMES ","
         " rerun_of_experiment=excluded.rerun_of_experiment,"
         " rerun_of_trial=excluded.rerun_of_trial, best_trial=excluded.best_trial,"
-        " best_mean=excluded.best_mean, best_deviation=excluded.best_deviation",
+        " best_mean=excluded.best_mean, best_deviation=excluded.best_deviation,"
+        " owner=coalesce(excluded.owner, owner), priority=excluded.priority,"
+        " paused=excluded.paused",
     /* Large texts are written only when they say something else; NULL: nothing new. */
     [STMT_TEXTS] =
         "INSERT INTO experiment_text (experiment, spec_json, environment) VALUES (?1, ?2, ?3)"
@@ -94,6 +97,26 @@ static const char *const sql[STMTS] = {
     [STMT_CLUSTER_WORKLOAD] = "UPDATE workload SET cluster=?2"
                               " WHERE identity=?1 AND cluster<>?2",
     [STMT_REMOVE_WORKLOAD] = "DELETE FROM workload WHERE identity=?",
+    [STMT_SUBMISSION] = "INSERT OR IGNORE INTO submission (owner, key, experiment) VALUES (?,?,?)",
+    [STMT_TOKEN] = "INSERT INTO token (kind, user, role, sha256, parent, created_us, expires_us)"
+                   " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7"
+                   " WHERE NOT EXISTS (SELECT 1 FROM token WHERE sha256=?4)",
+    /* What is over, and what browsers left behind long ago: nobody can ask for it any more. */
+    [STMT_EXPIRE_TOKENS] = "DELETE FROM token WHERE (expires_us > 0 AND expires_us <= ?1) OR"
+                           " (kind <> 'token' AND id <= (SELECT max(id) FROM token) - 1000)",
+    [STMT_REMOVE_TOKEN] = "DELETE FROM token WHERE id=?1 OR parent=?1",
+    [STMT_REMOVE_SECRET] = "DELETE FROM token WHERE sha256=?1",
+    [STMT_REMOVE_USER] = "DELETE FROM token WHERE user=?1",
+    [STMT_RUN] = "INSERT INTO run (trial_id, json) VALUES (?1,?2)"
+                 " ON CONFLICT (trial_id) DO UPDATE SET json=?2",
+    [STMT_ARTIFACT] =
+        "INSERT INTO artifact (trial_id, path, sha256, size, time_us) VALUES (?1,?2,?3,?4,?5)"
+        " ON CONFLICT (trial_id, path) DO UPDATE SET sha256=?3, size=?4, time_us=?5",
+    [STMT_REMOVE_ARTIFACT] = "DELETE FROM artifact WHERE trial_id=?1 AND path=?2",
+    [STMT_MODEL] = "INSERT INTO model (id, experiment, json) VALUES (?1,?2,?3)"
+                   " ON CONFLICT (id) DO UPDATE SET json=?3",
+    [STMT_META] = "INSERT INTO meta (key, value) VALUES (?1,?2)"
+                  " ON CONFLICT (key) DO UPDATE SET value=?2",
 };
 
 /* A statement being filled: values in the order of its parameters; the first failure is kept. */
@@ -257,6 +280,9 @@ static int apply_experiment(struct store *store, const struct row *row)
     fill_int(&fill, e->best_trial);
     fill_double(&fill, e->best_trial > 0 ? e->best_mean : NAN);
     fill_double(&fill, e->best_trial > 0 ? e->best_deviation : NAN);
+    fill_text(&fill, e->owner);
+    fill_int(&fill, e->priority);
+    fill_int(&fill, e->paused);
     int rc = fill_run(&fill);
     if (rc == SQLITE_OK)
         rc = apply_texts(store, e);
@@ -493,6 +519,133 @@ static int apply_remove_workload(struct store *store, const struct row *row)
     return fill_run(&fill);
 }
 
+static int apply_submission(struct store *store, const struct row *row)
+{
+    const struct put_other *put = (const struct put_other *)row;
+    struct fill fill;
+
+    if (fill_begin(store, STMT_SUBMISSION, &fill) != SQLITE_OK)
+        return fill.rc;
+    fill_text(&fill, put->kind);
+    fill_text(&fill, put->text);
+    fill_int(&fill, put->experiment);
+    return fill_run(&fill);
+}
+
+static int apply_queue(struct store *store, const struct row *row)
+{
+    struct fill fill;
+
+    if (fill_begin(store, STMT_META, &fill) != SQLITE_OK)
+        return fill.rc;
+    fill_text(&fill, "queue_paused");
+    fill_int(&fill, ((const struct put_other *)row)->on);
+    return fill_run(&fill);
+}
+
+static int expire_tokens(struct store *store, int64_t now_us)
+{
+    struct fill fill;
+
+    if (fill_begin(store, STMT_EXPIRE_TOKENS, &fill) != SQLITE_OK)
+        return fill.rc;
+    fill_int(&fill, now_us);
+    return fill_run(&fill);
+}
+
+static int apply_token(struct store *store, const struct row *row)
+{
+    const struct token_row *token = &((const struct put_token *)row)->token;
+    struct fill fill;
+
+    int rc = expire_tokens(store, token->created_us);
+    if (rc == SQLITE_OK)
+        rc = fill_begin(store, STMT_TOKEN, &fill);
+    if (rc != SQLITE_OK)
+        return rc;
+    fill_text(&fill, token->kind);
+    fill_text(&fill, token->user);
+    fill_text(&fill, token->role);
+    fill_text(&fill, token->sha256);
+    fill_int(&fill, token->parent);
+    fill_int(&fill, token->created_us);
+    fill_int(&fill, token->expires_us);
+    return fill_run(&fill);
+}
+
+/* By whichever of them is given. */
+static int apply_remove_token(struct store *store, const struct row *row)
+{
+    const struct token_row *token = &((const struct put_token *)row)->token;
+    const char *text = token->user ? token->user : token->sha256;
+    enum stmt stmt = token->user     ? STMT_REMOVE_USER
+                     : token->sha256 ? STMT_REMOVE_SECRET
+                                     : STMT_REMOVE_TOKEN;
+    struct fill fill;
+
+    if (fill_begin(store, stmt, &fill) != SQLITE_OK)
+        return fill.rc;
+    if (text)
+        fill_text(&fill, text);
+    else
+        fill_int(&fill, token->id);
+    return fill_run(&fill);
+}
+
+static int apply_run(struct store *store, const struct row *row)
+{
+    const struct put_other *put = (const struct put_other *)row;
+    struct fill fill;
+
+    if (fill_begin(store, STMT_RUN, &fill) != SQLITE_OK)
+        return fill.rc;
+    fill_int(&fill, pair_id(put->experiment, put->trial));
+    fill_text(&fill, put->text);
+    return fill_run(&fill);
+}
+
+static int apply_artifact(struct store *store, const struct row *row)
+{
+    const struct put_other *put = (const struct put_other *)row;
+    struct fill fill;
+
+    if (fill_begin(store, STMT_ARTIFACT, &fill) != SQLITE_OK)
+        return fill.rc;
+    fill_int(&fill, pair_id(put->experiment, put->trial));
+    fill_text(&fill, put->text);
+    fill_text(&fill, put->kind);
+    fill_int(&fill, (int64_t)put->size);
+    fill_int(&fill, put->time_us);
+    int rc = fill_run(&fill);
+    return rc == SQLITE_OK ? apply_object(store, put->kind, "artifact", put->size, put->time_us)
+                           : rc;
+}
+
+static int apply_remove_artifact(struct store *store, const struct row *row)
+{
+    const struct put_other *put = (const struct put_other *)row;
+    struct fill fill;
+
+    if (fill_begin(store, STMT_REMOVE_ARTIFACT, &fill) != SQLITE_OK)
+        return fill.rc;
+    fill_int(&fill, pair_id(put->experiment, put->trial));
+    fill_text(&fill, put->text);
+    return fill_run(&fill);
+}
+
+static int apply_model(struct store *store, const struct row *row)
+{
+    const struct put_other *put = (const struct put_other *)row;
+    struct fill fill;
+
+    if (fill_begin(store, STMT_MODEL, &fill) != SQLITE_OK)
+        return fill.rc;
+    fill_text(&fill, put->kind);
+    fill_int(&fill, put->experiment);
+    fill_text(&fill, put->text);
+    return fill_run(&fill);
+}
+
 static apply_fn *const appliers[ROW_KINDS] = {
     [ROW_EXPERIMENT] = apply_experiment,
     [ROW_TRIAL] = apply_trial,
@@ -507,9 +660,22 @@ static apply_fn *const appliers[ROW_KINDS] = {
     [ROW_WORKLOAD] = apply_workload,
     [ROW_CLUSTER_WORKLOAD] = apply_cluster_workload,
     [ROW_REMOVE_WORKLOAD] = apply_remove_workload,
+    [ROW_SUBMISSION] = apply_submission,
+    [ROW_QUEUE] = apply_queue,
+    [ROW_TOKEN] = apply_token,
+    [ROW_REMOVE_TOKEN] = apply_remove_token,
+    [ROW_RUN] = apply_run,
+    [ROW_ARTIFACT] = apply_artifact,
+    [ROW_REMOVE_ARTIFACT] = apply_remove_artifact,
+    [ROW_MODEL] = apply_model,
     [ROW_REMOVE_EXPERIMENT] = apply_remove_experiment,
     [ROW_REMOVE_TRIAL] = apply_remove_trial,
 };
+
+void store_tell(struct store *store, struct changes *changes)
+{
+    store->changes = changes;
+}
 
 int store_apply(struct store *store, const struct txn *txn, struct err *err)
 {
@@ -522,6 +688,8 @@ int store_apply(struct store *store, const struct txn *txn, struct err *err)
         rc = appliers[row->kind](store, row);
     if (rc == SQLITE_OK)
         rc = run_plain(store, STMT_COMMIT);
+    if (rc == SQLITE_OK && store->changes)
+        changes_tell(store->changes, txn);
     if (rc == SQLITE_OK)
         return 0;
     int r = store_error(store, rc, "write", err);

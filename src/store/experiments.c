@@ -11,7 +11,7 @@
 #define COLUMNS                                                                                    \
     "SELECT e.id, e.name, e.state, e.reason, e.error, e.code, e.created_us, e.ended_us, e.run_us," \
     " e.rerun_of_experiment, e.rerun_of_trial, e.best_trial, e.best_mean, e.best_deviation,"       \
-    " e.starred, e.note, e.goal"
+    " e.owner, e.priority, e.paused, e.starred, e.note, e.goal"
 
 static int read_experiment(sqlite3_stmt *stmt, struct experiment_row *row, enum goal *ret_goal)
 {
@@ -34,6 +34,9 @@ static int read_experiment(sqlite3_stmt *stmt, struct experiment_row *row, enum 
     e->best_trial = next_int(&c);
     e->best_mean = next_double(&c);
     e->best_deviation = next_double(&c);
+    e->owner = next_text(&c);
+    e->priority = next_int(&c);
+    e->paused = (enum held)next_int(&c);
     row->starred = next_int(&c) != 0;
     row->note = next_text(&c);
     *ret_goal = str_eq(next_name(&c), "maximize") ? GOAL_MAXIMIZE : GOAL_MINIMIZE;
@@ -89,10 +92,12 @@ static int survey_trials(struct store *store, struct experiment_row *row, enum g
 }
 
 /* What is not in the experiment's own row. Tags are the map's. */
-static int complete_row(struct store *store, struct experiment_row *row, enum goal goal,
+static int complete_row(struct store *store, struct experiment_row *row, enum goal goal, bool bare,
                         struct tag_map *tags, struct err *err)
 {
-    int r = survey_trials(store, row, goal, err);
+    int r = bare ? 0 : survey_trials(store, row, goal, err);
+    if (bare)
+        row->best_value = NAN;
     if (r >= 0)
         r = tag_map_load(store, row->experiment.id, 0, tags, err);
     if (r < 0)
@@ -105,22 +110,21 @@ static int complete_row(struct store *store, struct experiment_row *row, enum go
     return 0;
 }
 
-int store_experiments(struct store *store, int64_t limit, experiment_row_fn *fn, void *arg,
-                      struct err *err)
+static int walk_experiments(struct store *store, const int64_t numbers[2], bool bare,
+                            experiment_row_fn *fn, void *arg, struct err *err)
 {
-    const int64_t most = limit > 0 ? limit : -1;
     autofree(stmt) sqlite3_stmt *stmt = NULL;
     int r = store_query(store,
                         COLUMNS ", t.spec_json FROM experiment e LEFT JOIN experiment_text t ON "
-                                "t.experiment = e.id ORDER BY e.id DESC LIMIT ?1",
-                        &most, 1, &stmt, err);
+                                "t.experiment = e.id WHERE e.id < ?2 ORDER BY e.id DESC LIMIT ?1",
+                        numbers, 2, &stmt, err);
     while (r >= 0 && (r = store_step(store, stmt, err)) == 1) {
         struct experiment_row row = {0};
         struct tag_map tags = {0};
         enum goal goal;
         if (read_experiment(stmt, &row, &goal) < 0)
             return store_bad_row(store, "experiment", row.experiment.id, err);
-        r = complete_row(store, &row, goal, &tags, err);
+        r = complete_row(store, &row, goal, bare, &tags, err);
         if (r >= 0)
             r = fn(&row, arg);
         tag_map_release(&tags);
@@ -128,6 +132,20 @@ int store_experiments(struct store *store, int64_t limit, experiment_row_fn *fn,
             return r;
     }
     return r;
+}
+
+int store_experiments(struct store *store, int64_t limit, experiment_row_fn *fn, void *arg,
+                      struct err *err)
+{
+    const int64_t numbers[] = {limit > 0 ? limit : -1, INT64_MAX};
+    return walk_experiments(store, numbers, false, fn, arg, err);
+}
+
+int store_bare_experiments(struct store *store, int64_t before, int64_t limit,
+                           experiment_row_fn *fn, void *arg, struct err *err)
+{
+    const int64_t numbers[] = {limit > 0 ? limit : -1, before > 0 ? before : INT64_MAX};
+    return walk_experiments(store, numbers, true, fn, arg, err);
 }
 
 /* ---- one of them, owned by the caller ---- */
@@ -142,6 +160,7 @@ static void copy_row(const struct experiment_row *from, struct experiment_row *r
     struct experiment *e = &ret->experiment;
     *ret = *from;
     e->name = copy_text(e->name);
+    e->owner = copy_text(e->owner);
     e->error = copy_text(e->error);
     e->code = copy_text(e->code);
     e->spec_json = copy_text(e->spec_json);
@@ -193,8 +212,8 @@ static int no_such(struct store *store, const char *ref, struct err *err)
     return err_set(err, ENOENT, "no experiment called '%s' in %s", ref, store->home);
 }
 
-int store_find_experiment(struct store *store, const char *ref, bool whole,
-                          struct experiment_row *ret, struct err *err)
+static int find_row(struct store *store, const char *ref, bool whole, bool bare,
+                    struct experiment_row *ret, struct err *err)
 {
     struct experiment_row row = {0};
     struct tag_map tags = {0};
@@ -210,10 +229,75 @@ int store_find_experiment(struct store *store, const char *ref, bool whole,
         return no_such(store, ref, err);
     if (read_experiment(stmt, &row, &goal) < 0)
         return store_bad_row(store, "experiment", row.experiment.id, err);
-    r = complete_row(store, &row, goal, &tags, err);
+    r = complete_row(store, &row, goal, bare, &tags, err);
     if (r >= 0)
         copy_row(&row, ret);
     tag_map_release(&tags);
+    return r;
+}
+
+int store_find_experiment(struct store *store, const char *ref, bool whole,
+                          struct experiment_row *ret, struct err *err)
+{
+    return find_row(store, ref, whole, false, ret, err);
+}
+
+int store_find_bare(struct store *store, const char *ref, struct experiment_row *ret,
+                    struct err *err)
+{
+    return find_row(store, ref, true, true, ret, err);
+}
+
+int store_find_id(struct store *store, const char *ref, int64_t *ret, struct err *err)
+{
+    autorelease(question) struct question q = {0};
+    const int64_t id = is_number(ref) ? strtoll(ref, NULL, 10) : INT64_MAX;
+    bool named = !is_number(ref) && !str_eq(ref, "last");
+
+    int r = named ? question_ask(&q, store, STMT_READ_NAME,
+                                 "SELECT max(id) FROM experiment WHERE name = ?1", NULL, 0, err)
+                  : question_ask(&q, store, STMT_READ_ID,
+                                 "SELECT max(id) FROM experiment WHERE id <= ?1", &id, 1, err);
+    if (r >= 0 && named)
+        sqlite3_bind_text(q.stmt, 1, ref, -1, SQLITE_STATIC);
+    if (r >= 0)
+        r = store_step(store, q.stmt, err);
+    if (r < 0)
+        return r;
+    *ret = sqlite3_column_int64(q.stmt, 0);
+    return *ret && (!is_number(ref) || *ret == id) ? 0 : no_such(store, ref, err);
+}
+
+int store_find_name(struct store *store, int64_t experiment, char **ret, char **ret_owner,
+                    struct err *err)
+{
+    autorelease(question) struct question q = {0};
+    int r = question_ask(&q, store, STMT_READ_NAME_OF,
+                         "SELECT name, owner FROM experiment WHERE id = ?1", &experiment, 1, err);
+
+    if (r >= 0)
+        r = store_step(store, q.stmt, err);
+    if (r == 0)
+        return err_set(err, ENOENT, "no experiment %lld in %s", (long long)experiment, store->home);
+    if (r < 0)
+        return r;
+    *ret = xstrdup((const char *)sqlite3_column_text(q.stmt, 0));
+    *ret_owner = copy_text((const char *)sqlite3_column_text(q.stmt, 1));
+    return 0;
+}
+
+int store_experiment_ids(struct store *store, int64_t **ret, size_t *ret_n, struct err *err)
+{
+    VEC(int64_t) ids = {0};
+    autofree(stmt) sqlite3_stmt *stmt = NULL;
+    int r = store_query(store, "SELECT id FROM experiment ORDER BY id DESC", NULL, 0, &stmt, err);
+
+    while (r >= 0 && (r = store_step(store, stmt, err)) == 1)
+        vec_push(&ids, sqlite3_column_int64(stmt, 0));
+    if (r < 0)
+        vec_release(&ids);
+    *ret = ids.at;
+    *ret_n = ids.len;
     return r;
 }
 

@@ -36,6 +36,27 @@ enum stmt {
     STMT_NEW_WORKLOAD,
     STMT_CLUSTER_WORKLOAD,
     STMT_REMOVE_WORKLOAD,
+    STMT_SUBMISSION,
+    STMT_META,
+    STMT_READ_ID, /* the READ ones: of questions about one row */
+    STMT_READ_NAME,
+    STMT_READ_NAME_OF,
+    STMT_VIEW_BEGIN,
+    STMT_VIEW_END,
+    STMT_READ_TRIAL,
+    STMT_READ_TAGS,
+    STMT_READ_SUMMARIES,
+    STMT_READ_ATTEMPTS,
+    STMT_READ_OWNER,
+    STMT_RUN,
+    STMT_ARTIFACT,
+    STMT_REMOVE_ARTIFACT,
+    STMT_MODEL,
+    STMT_TOKEN,
+    STMT_EXPIRE_TOKENS,
+    STMT_REMOVE_TOKEN,
+    STMT_REMOVE_USER,
+    STMT_REMOVE_SECRET,
     STMTS
 };
 
@@ -46,6 +67,7 @@ struct store {
     char home_id[17];
     struct map event_highs;     /* experiment → highest event number given + 1, as a pointer */
     sqlite3_stmt *stmts[STMTS]; /* prepared on first use, kept */
+    struct changes *changes;    /* told of every commit; NULL: nobody */
 };
 
 /* The sentence and -errno of an SQLite failure. `doing`: "write", "read", "open". */
@@ -92,6 +114,14 @@ enum row_kind {
     ROW_WORKLOAD,
     ROW_CLUSTER_WORKLOAD,
     ROW_REMOVE_WORKLOAD,
+    ROW_SUBMISSION,
+    ROW_QUEUE,
+    ROW_RUN,
+    ROW_ARTIFACT,
+    ROW_REMOVE_ARTIFACT,
+    ROW_MODEL,
+    ROW_TOKEN,
+    ROW_REMOVE_TOKEN,
     ROW_REMOVE_EXPERIMENT,
     ROW_REMOVE_TRIAL,
     ROW_KINDS
@@ -123,6 +153,10 @@ struct put_summary {
 struct put_workload {
     struct row row;
     struct workload_row workload; /* texts in the arena */
+};
+struct put_token {
+    struct row row;
+    struct token_row token; /* texts in the arena */
 };
 /* Events, annotations, objects and removals: whatever of it they need. */
 struct put_other {

@@ -23,17 +23,30 @@ typedef ssize_t archive_write_fn(struct archive *, void *, const void *, size_t)
 /* Numbers of curl/curl.h: they never change. */
 struct curl_slist;
 #define CURLOPT_WRITEDATA          10001
+#define CURLOPT_READDATA           10009
+#define CURLOPT_LOW_SPEED_LIMIT    19
+#define CURLOPT_LOW_SPEED_TIME     20
+#define CURLOPT_CUSTOMREQUEST      10036
+#define CURLOPT_NOPROGRESS         43
+#define CURLOPT_NOBODY             44
+#define CURLOPT_XFERINFODATA       10057
+#define CURLOPT_XFERINFOFUNCTION   20219
+#define CURLOPT_UPLOAD             46
+#define CURLOPT_INFILESIZE_LARGE   30115
 #define CURLOPT_URL                10002
 #define CURLOPT_USERPWD            10005
 #define CURLOPT_ERRORBUFFER        10010
 #define CURLOPT_POSTFIELDS         10015
 #define CURLOPT_USERAGENT          10018
 #define CURLOPT_HTTPHEADER         10023
+#define CURLOPT_HEADERDATA         10029
 #define CURLOPT_WRITEFUNCTION      20011
+#define CURLOPT_HEADERFUNCTION     20079
 #define CURLOPT_POSTFIELDSIZE      60
 #define CURLOPT_NOSIGNAL           99
 #define CURLOPT_TIMEOUT_MS         155
 #define CURLOPT_CONNECTTIMEOUT_MS  156
+#define CURLOPT_CAINFO             10065
 #define CURLOPT_PROTOCOLS          181
 #define CURLPROTO_HTTP             1L
 #define CURLPROTO_HTTPS            2L
@@ -41,6 +54,8 @@ struct curl_slist;
 #define CURL_ERROR_SIZE            256
 #define CURLE_UNSUPPORTED_PROTOCOL 1
 #define CURLE_URL_MALFORMAT        3
+#define CURLE_PEER_FAILED          60 /* CURLE_PEER_FAILED_VERIFICATION */
+#define CURLE_SSL_CACERT_BADFILE   77
 
 /* X(result, name, arguments) */
 #define LIBCRYPTO(X)                                                                               \
@@ -88,6 +103,7 @@ struct curl_slist;
 #define LIBCURL(X)                                                                                 \
     X(void *, curl_easy_init, (void))                                                              \
     X(void, curl_easy_cleanup, (void *))                                                           \
+    X(void, curl_easy_reset, (void *))                                                             \
     X(int, curl_easy_setopt, (void *, int, ...))                                                   \
     X(int, curl_easy_perform, (void *))                                                            \
     X(int, curl_easy_getinfo, (void *, int, ...))                                                  \

@@ -190,6 +190,9 @@ TEST(a_home_of_version_1_is_brought_up_to_date)
     assert_null(row.experiment.search_state); /* of a search that is no more */
     assert_int_equal(row.best_trial, 6);
     assert_int_equal(row.counts[TRIAL_FAILED], 2);
+    assert_null(row.experiment.owner);
+    assert_int_equal(row.experiment.priority, 0);
+    assert_int_equal(row.experiment.paused, HELD_NOT);
 
     struct seen seen = {0};
     struct trial_query query = {.experiment = 1};
@@ -248,7 +251,7 @@ TEST(an_old_home_that_cannot_be_written_says_so)
     autofree(mem) char *path = xasprintf("%s/hone.db", home);
     assert_int_equal(chmod(path, 0400), 0);
     assert_int_equal(store_open_read(home, &store, &err), -ENOTSUP);
-    assert_non_null(strstr(err_text(&err), "schema 1, now 3"));
+    assert_non_null(strstr(err_text(&err), "schema 1, now 6"));
     err_release(&err);
     chmod(home, 0700);
     remove_home(home);

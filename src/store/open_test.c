@@ -111,10 +111,12 @@ TEST(a_newer_home_is_refused_and_untouched)
 {
     char *home = make_home();
     store_free(open_home(home));
-    with_sql(home, "PRAGMA user_version=7");
-    check_refused(home, ENOTSUP,
-                  "this home was written by a newer Hone (schema 7, this one knows 3): use that "
-                  "version");
+    with_sql(home, "PRAGMA user_version=700");
+    autofree(mem) char *sentence =
+        xasprintf("this home was written by a newer Hone (schema 700, this one knows %d): use that "
+                  "version",
+                  schema_newest());
+    check_refused(home, ENOTSUP, sentence);
     remove_home(home);
 }
 

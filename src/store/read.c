@@ -2,12 +2,19 @@
 /*
  * read.c — attempts, summaries, events, tags and objects out of the database.
  *
- * Each call prepares its own statement: a callback may ask the same handle the next question
- * while it is being told the answer to the first.
+ * A callback may ask the same handle the next question while it is being told the answer to the
+ * first: a statement that is kept is used by one walk at a time, others prepare their own.
  */
 #include "store/read.h"
 
 #include <errno.h>
+
+static void bind_numbers(sqlite3_stmt *stmt, const int64_t *numbers, size_t n)
+{
+    n = MIN(n, (size_t)sqlite3_bind_parameter_count(stmt));
+    for (size_t i = 0; i < n; i++)
+        sqlite3_bind_int64(stmt, (int)i + 1, numbers[i]);
+}
 
 int store_query(struct store *store, const char *sql, const int64_t *numbers, size_t n,
                 sqlite3_stmt **ret, struct err *err)
@@ -15,10 +22,32 @@ int store_query(struct store *store, const char *sql, const int64_t *numbers, si
     int r = store_prepare(store, sql, ret, err);
     if (r < 0)
         return r;
-    n = MIN(n, (size_t)sqlite3_bind_parameter_count(*ret));
-    for (size_t i = 0; i < n; i++)
-        sqlite3_bind_int64(*ret, (int)i + 1, numbers[i]);
+    bind_numbers(*ret, numbers, n);
     return 0;
+}
+
+int question_ask(struct question *question, struct store *store, enum stmt which, const char *sql,
+                 const int64_t *numbers, size_t n, struct err *err)
+{
+    sqlite3_stmt **kept = &store->stmts[which];
+
+    question->kept = !*kept || !sqlite3_stmt_busy(*kept);
+    if (!question->kept)
+        return store_query(store, sql, numbers, n, &question->stmt, err);
+    int r = *kept ? 0 : store_prepare(store, sql, kept, err);
+    if (r < 0)
+        return r;
+    question->stmt = *kept;
+    bind_numbers(*kept, numbers, n);
+    return 0;
+}
+
+void question_release(struct question *question)
+{
+    if (question->kept)
+        sqlite3_reset(question->stmt);
+    else
+        sqlite3_finalize(question->stmt);
 }
 
 int store_bad_row(struct store *store, const char *what, int64_t id, struct err *err)
@@ -27,7 +56,32 @@ int store_bad_row(struct store *store, const char *what, int64_t id, struct err 
                    store->path, what, (long long)id);
 }
 
+/* A failure is told by the first question. */
+static void run_kept(struct store *store, enum stmt which, const char *sql)
+{
+    struct question q = {0};
+
+    if (question_ask(&q, store, which, sql, NULL, 0, NULL) == 0)
+        store_step(store, q.stmt, NULL);
+    question_release(&q);
+}
+
+void store_view_begin(struct store *store)
+{
+    run_kept(store, STMT_VIEW_BEGIN, "BEGIN");
+}
+
+void store_view_end(struct store *store)
+{
+    run_kept(store, STMT_VIEW_END, "COMMIT");
+}
+
 /* ---- attempts ---- */
+
+#define ATTEMPT_COLUMNS                                                                            \
+    "SELECT id, experiment, trial, number, state, reason, started_us, ended_us, run_us, cpu_us,"   \
+    " max_rss_bytes, dropped_bytes, exit_status, signal, pid, error, gpus, host, code, system,"    \
+    " generation, joules, joules_measured FROM attempt WHERE "
 
 static int read_attempt(sqlite3_stmt *stmt, struct attempt *a)
 {
@@ -60,23 +114,29 @@ static int read_attempt(sqlite3_stmt *stmt, struct attempt *a)
     return 0;
 }
 
+static int ask_attempts(struct question *q, struct store *store, int64_t experiment, bool live,
+                        const int64_t range[2], struct err *err)
+{
+    autofree(mem) char *sql = xasprintf(
+        ATTEMPT_COLUMNS "%s%s ORDER BY %s", experiment ? "trial_id BETWEEN ?1 AND ?2" : "1",
+        live ? " AND state <> 'ended'" : "", experiment ? "trial_id, id" : "id");
+    return store_query(store, sql, range, 2, &q->stmt, err);
+}
+
 int store_attempts(struct store *store, int64_t experiment, int64_t trial, bool live,
                    attempt_fn *fn, void *arg, struct err *err)
 {
-    autofree(mem) char *sql = xasprintf(
-        "SELECT id, experiment, trial, number, state, reason, started_us, ended_us, run_us, cpu_us,"
-        " max_rss_bytes, dropped_bytes, exit_status, signal, pid, error, gpus, host, code,"
-        " system, generation, joules, joules_measured FROM attempt WHERE %s%s ORDER BY %s",
-        experiment ? "trial_id BETWEEN ?1 AND ?2" : "1", live ? " AND state <> 'ended'" : "",
-        experiment ? "trial_id, id" : "id");
+    static const char of_one[] = ATTEMPT_COLUMNS "trial_id = ?1 ORDER BY id";
     const int64_t range[] = {pair_id(experiment, trial),
                              pair_id(experiment, trial ? trial : NUMBER_MAX)};
-    autofree(stmt) sqlite3_stmt *stmt = NULL;
+    autorelease(question) struct question q = {0};
+    bool one = experiment && trial && !live;
 
-    int r = store_query(store, sql, range, ARRAY_LEN(range), &stmt, err);
-    while (r >= 0 && (r = store_step(store, stmt, err)) == 1) {
+    int r = one ? question_ask(&q, store, STMT_READ_ATTEMPTS, of_one, range, 1, err)
+                : ask_attempts(&q, store, experiment, live, range, err);
+    while (r >= 0 && (r = store_step(store, q.stmt, err)) == 1) {
         struct attempt attempt;
-        if (read_attempt(stmt, &attempt) < 0)
+        if (read_attempt(q.stmt, &attempt) < 0)
             return store_bad_row(store, "attempt", attempt.id, err);
         r = fn(&attempt, arg);
         if (r != 0)
@@ -90,17 +150,16 @@ int store_attempts(struct store *store, int64_t experiment, int64_t trial, bool 
 int store_summaries(struct store *store, int64_t experiment, int64_t trial, summary_fn *fn,
                     void *arg, struct err *err)
 {
+    static const char sql[] =
+        "SELECT trial_id & 4294967295, metric, count, last, min, max, last_step, first_nan_step"
+        " FROM summary WHERE trial_id BETWEEN ?1 AND ?2 ORDER BY trial_id, metric";
     const int64_t range[] = {pair_id(experiment, trial),
                              pair_id(experiment, trial ? trial : NUMBER_MAX)};
-    autofree(stmt) sqlite3_stmt *stmt = NULL;
+    autorelease(question) struct question q = {0};
 
-    int r = store_query(store,
-                        "SELECT trial_id & 4294967295, metric, count, last, min, max, last_step,"
-                        " first_nan_step FROM summary WHERE trial_id BETWEEN ?1 AND ?2"
-                        " ORDER BY trial_id, metric",
-                        range, ARRAY_LEN(range), &stmt, err);
-    while (r >= 0 && (r = store_step(store, stmt, err)) == 1) {
-        struct columns c = {stmt, 0};
+    int r = question_ask(&q, store, STMT_READ_SUMMARIES, sql, range, ARRAY_LEN(range), err);
+    while (r >= 0 && (r = store_step(store, q.stmt, err)) == 1) {
+        struct columns c = {q.stmt, 0};
         int64_t number = next_int(&c);
         struct summary s = {.metric = next_text(&c)};
         s.count = next_int(&c);
@@ -156,16 +215,15 @@ static void tag_map_add(struct tag_map *map, int64_t trial, const char *tag)
 int tag_map_load(struct store *store, int64_t experiment, int64_t trial, struct tag_map *ret,
                  struct err *err)
 {
-    const int64_t numbers[] = {experiment, trial};
-    autofree(stmt) sqlite3_stmt *stmt = NULL;
+    static const char sql[] = "SELECT trial, tag FROM tag WHERE experiment = ?1"
+                              " AND trial BETWEEN ?2 AND ?3 ORDER BY trial, tag";
+    const int64_t numbers[] = {experiment, MAX(trial, 0), trial < 0 ? INT64_MAX : trial};
+    autorelease(question) struct question q = {0};
 
-    int r =
-        store_query(store,
-                    "SELECT trial, tag FROM tag WHERE experiment = ?1 AND (?2 < 0 OR trial = ?2)"
-                    " ORDER BY trial, tag",
-                    numbers, ARRAY_LEN(numbers), &stmt, err);
-    while (r >= 0 && (r = store_step(store, stmt, err)) == 1)
-        tag_map_add(ret, sqlite3_column_int64(stmt, 0), (const char *)sqlite3_column_text(stmt, 1));
+    int r = question_ask(&q, store, STMT_READ_TAGS, sql, numbers, ARRAY_LEN(numbers), err);
+    while (r >= 0 && (r = store_step(store, q.stmt, err)) == 1)
+        tag_map_add(ret, sqlite3_column_int64(q.stmt, 0),
+                    (const char *)sqlite3_column_text(q.stmt, 1));
     return r;
 }
 
@@ -195,7 +253,8 @@ int store_unused_objects(struct store *store, int64_t before_us, object_fn *fn, 
                         " AND sha256 NOT IN ("
                         " SELECT code FROM experiment WHERE code IS NOT NULL UNION"
                         " SELECT patch FROM experiment WHERE patch IS NOT NULL UNION"
-                        " SELECT code FROM attempt WHERE code IS NOT NULL) ORDER BY sha256",
+                        " SELECT code FROM attempt WHERE code IS NOT NULL UNION"
+                        " SELECT sha256 FROM artifact) ORDER BY sha256",
                         &before_us, 1, &stmt, err);
     while (r >= 0 && (r = store_step(store, stmt, err)) == 1) {
         struct columns c = {stmt, 0};
@@ -214,7 +273,8 @@ int store_has_object(struct store *store, const char *sha256, struct err *err)
     int r = store_prepare(store,
                           "SELECT 1 FROM object WHERE sha256=?1 UNION ALL"
                           " SELECT 1 FROM experiment WHERE code=?1 OR patch=?1 UNION ALL"
-                          " SELECT 1 FROM attempt WHERE code=?1 LIMIT 1",
+                          " SELECT 1 FROM attempt WHERE code=?1 UNION ALL"
+                          " SELECT 1 FROM artifact WHERE sha256=?1 LIMIT 1",
                           &stmt, err);
     if (r < 0)
         return r;
@@ -235,6 +295,30 @@ int store_high_water(struct store *store, int64_t *ret_experiment, int64_t *ret_
                         "SELECT max(coalesce((SELECT max(id) FROM attempt), 0), coalesce("
                         "(SELECT value FROM meta WHERE key = 'attempt_high'), 0))",
                         0, ret_attempt, err);
+}
+
+int store_submission(struct store *store, const char *owner, const char *key, int64_t *ret,
+                     struct err *err)
+{
+    autofree(stmt) sqlite3_stmt *stmt = NULL;
+    int r = store_prepare(store, "SELECT experiment FROM submission WHERE owner=?1 AND key=?2",
+                          &stmt, err);
+    if (r < 0)
+        return r;
+    sqlite3_bind_text(stmt, 1, owner, -1, SQLITE_STATIC);
+    sqlite3_bind_text(stmt, 2, key, -1, SQLITE_STATIC);
+    r = store_step(store, stmt, err);
+    *ret = r == 1 ? sqlite3_column_int64(stmt, 0) : 0;
+    return r < 0 ? r : 0;
+}
+
+int store_queue_paused(struct store *store, bool *ret, struct err *err)
+{
+    int64_t paused = 0;
+    int r =
+        store_number(store, "SELECT value FROM meta WHERE key = 'queue_paused'", 0, &paused, err);
+    *ret = paused != 0;
+    return r;
 }
 
 int store_check(struct store *store, struct err *err)

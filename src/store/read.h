@@ -44,6 +44,16 @@ static inline const char *next_name(struct columns *c)
 /* A statement ready to step, its parameters bound to the numbers ?1 … ?n. */
 int store_query(struct store *store, const char *sql, const int64_t *numbers, size_t n,
                 sqlite3_stmt **ret, struct err *err);
+/* The same for a question that comes often: its statement is kept by the handle, unless it is being
+ * stepped just now, further up. */
+struct question {
+    sqlite3_stmt *stmt;
+    bool kept;
+};
+int question_ask(struct question *question, struct store *store, enum stmt which, const char *sql,
+                 const int64_t *numbers, size_t n, struct err *err);
+void question_release(struct question *question);
+
 /* "trial 3.7: unknown state 'x'": a row that this program cannot understand. */
 int store_bad_row(struct store *store, const char *what, int64_t id, struct err *err);
 

@@ -18,6 +18,8 @@ static const char *const remove_trials[] = {
     "DELETE FROM trial WHERE id BETWEEN ?1 AND ?2",
     "DELETE FROM attempt WHERE trial_id BETWEEN ?1 AND ?2",
     "DELETE FROM summary WHERE trial_id BETWEEN ?1 AND ?2",
+    "DELETE FROM run WHERE trial_id BETWEEN ?1 AND ?2",
+    "DELETE FROM artifact WHERE trial_id BETWEEN ?1 AND ?2",
 };
 static const char *const remove_of_trial[] = {
     "INSERT INTO meta (key, value) SELECT 'event_high.' || ?3, max(id) & 4294967295 FROM event"
@@ -33,6 +35,7 @@ static const char *const remove_of_experiment[] = {
     "DELETE FROM tag WHERE experiment=?3",
     "DELETE FROM experiment_text WHERE experiment=?3",
     "DELETE FROM experiment_search WHERE experiment=?3",
+    "DELETE FROM model WHERE experiment=?3",
     "DELETE FROM experiment WHERE id=?3",
 };
 

@@ -174,8 +174,58 @@ static const char version_3[] =
     " json TEXT NOT NULL"
     ") STRICT;";
 
+/* Whose an experiment is, and its place in the queue. A submission's key outlives its experiment:
+ * who sends it again must not start it again. */
+static const char version_4[] =
+    "ALTER TABLE experiment ADD COLUMN owner TEXT;"
+    "ALTER TABLE experiment ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE experiment ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;" /* enum held */
+    "CREATE TABLE submission ("
+    " owner TEXT NOT NULL,"
+    " key TEXT NOT NULL,"
+    " experiment INTEGER NOT NULL,"
+    " PRIMARY KEY (owner, key)"
+    ") STRICT, WITHOUT ROWID;";
+
+/* Who may ask over HTTP: tokens of programs, sessions of browsers, links that open one. Only hashes
+ * of secrets are kept. What was made with a token goes with it. */
+static const char version_5[] =
+    "CREATE TABLE token ("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " kind TEXT NOT NULL," /* token, session, link */
+    " user TEXT NOT NULL,"
+    " role TEXT NOT NULL,"
+    " sha256 TEXT NOT NULL UNIQUE,"
+    " parent INTEGER NOT NULL," /* token with which it was made; 0: none */
+    " created_us INTEGER NOT NULL,"
+    " expires_us INTEGER NOT NULL" /* 0: never */
+    ") STRICT;";
+
+/* Runs that a tracking client names: what it told of a trial that has no column, files that were
+ * sent (logical names: data, never paths), and models. */
+static const char version_6[] = "CREATE TABLE run ("
+                                " trial_id INTEGER PRIMARY KEY,"
+                                " json TEXT NOT NULL"
+                                ") STRICT;"
+                                "CREATE TABLE artifact ("
+                                " trial_id INTEGER NOT NULL," /* number 0: of the experiment */
+                                " path TEXT NOT NULL,"
+                                " sha256 TEXT NOT NULL," /* object */
+                                " size INTEGER NOT NULL,"
+                                " time_us INTEGER NOT NULL,"
+                                " PRIMARY KEY (trial_id, path)"
+                                ") STRICT, WITHOUT ROWID;"
+                                "CREATE INDEX artifact_sha256 ON artifact (sha256);"
+                                "CREATE TABLE model ("
+                                " id TEXT PRIMARY KEY,"
+                                " experiment INTEGER NOT NULL,"
+                                " json TEXT NOT NULL"
+                                ") STRICT, WITHOUT ROWID;"
+                                "CREATE INDEX model_experiment ON model (experiment);";
+
 /* migrations[i] leads from version i to version i + 1. Never change one that was released. */
-static const char *const migrations[] = {version_1, version_2, version_3};
+static const char *const migrations[] = {version_1, version_2, version_3,
+                                         version_4, version_5, version_6};
 
 int schema_newest(void)
 {

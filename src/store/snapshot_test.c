@@ -176,6 +176,22 @@ TEST(a_snapshot_leaves_out_what_is_not_code)
     remove_place(p);
 }
 
+TEST(a_snapshot_leaves_out_secrets_but_those_that_are_asked_for)
+{
+    struct place p = make_place();
+    static const char *const out[] = {".env",        "deploy/.env.local", "tls/key.pem",
+                                      ".ssh/config", "id_ed25519",        "keys/a.key"};
+    size_t before = take(p.home, p.code).files;
+
+    for (size_t i = 0; i < ARRAY_LEN(out); i++)
+        put_file(p.code, out[i], "x", 0600);
+    put_file(p.code, "environment.py", "x", 0644);
+    assert_int_equal(take(p.home, p.code).files, before + 1);
+    put_file(p.code, ".honeignore", "!*.key\n", 0644);
+    assert_int_equal(take(p.home, p.code).files, before + 3); /* and .honeignore */
+    remove_place(p);
+}
+
 TEST(a_folder_that_is_too_large_is_refused_with_its_largest_parts)
 {
     struct place p = make_place();

@@ -68,11 +68,37 @@ struct workload_row {
 void txn_put_workload(struct txn *txn, const struct workload_row *row);
 void txn_cluster_workload(struct txn *txn, const char *identity, int64_t cluster);
 void txn_remove_workload(struct txn *txn, const char *identity); /* absent: nothing to do */
+/* The experiment was submitted under this key of its owner ("": nobody's). It stays when the
+ * experiment goes; of two the first counts. */
+void txn_put_submission(struct txn *txn, const char *owner, const char *key, int64_t experiment);
+void txn_pause_queue(struct txn *txn, bool paused);
+/* What lets somebody in: a token of a program, a session of a browser, a link that opens one. The
+ * secret itself is not kept. Putting one forgets those that are over. */
+struct token_row {
+    int64_t id;       /* given by the store, never twice */
+    const char *kind; /* "token", "session", "link" */
+    const char *user;
+    const char *role;   /* "viewer", "user", "admin" */
+    const char *sha256; /* of the secret, in hex */
+    int64_t parent;     /* the token with which it was made; 0: none */
+    int64_t created_us; /* wall */
+    int64_t expires_us; /* wall; 0: never */
+};
+void txn_put_token(struct txn *txn, const struct token_row *row);
+/* With what was made with it. */
+void txn_remove_token(struct txn *txn, int64_t id);
+void txn_remove_tokens_of(struct txn *txn, const char *user);
+/* The one of this hash: a link that was used, a session that ends. */
+void txn_remove_secret(struct txn *txn, const char *sha256);
 void txn_remove_experiment(struct txn *txn, int64_t experiment); /* with all of its rows */
 void txn_remove_trial(struct txn *txn, int64_t experiment, int64_t trial);
 /* Apply as one transaction, durable when it returns 0. -ENOSPC: the disk is full; nothing of it is
  * there, and it may be tried again. Thread-safe against readers of other handles only. */
 int store_apply(struct store *store, const struct txn *txn, struct err *err);
+
+/* From now on `changes` (borrowed; store/changes.h) is told of every transaction. */
+struct changes;
+void store_tell(struct store *store, struct changes *changes);
 
 /* ---- reading. A row that is handed to a callback is the store's and lives for that call; the
  * callback may ask the same handle further questions. A callback that returns not 0 ends the walk,
@@ -93,6 +119,7 @@ struct trial_row {
     char *params_json;
     bool starred;
     char *note;
+    char *owner; /* as store_owner(), where one trial was asked for by its number; NULL: nobody's */
     VEC(char *) tags;
 };
 void trial_row_release(struct trial_row *row);
@@ -101,10 +128,27 @@ void trial_row_release(struct trial_row *row);
  * environment and search_state unless `whole`. */
 int store_find_experiment(struct store *store, const char *ref, bool whole,
                           struct experiment_row *ret, struct err *err);
+/* The same, whole, but without what a walk over its trials tells: counts and best. */
+int store_find_bare(struct store *store, const char *ref, struct experiment_row *ret,
+                    struct err *err);
+/* Only its number: quick, for questions that come by the thousand. */
+int store_find_id(struct store *store, const char *ref, int64_t *ret, struct err *err);
+/* Its name, and whose it is (NULL: nobody's); free both. */
+int store_find_name(struct store *store, int64_t experiment, char **ret, char **ret_owner,
+                    struct err *err);
+/* Numbers of all experiments, newest first; free *ret. */
+int store_experiment_ids(struct store *store, int64_t **ret, size_t *ret_n, struct err *err);
+/* What is read between them is of one moment, and a little quicker. Not nested. */
+void store_view_begin(struct store *store);
+void store_view_end(struct store *store);
 typedef int experiment_row_fn(const struct experiment_row *row, void *arg); /* not 0: stop there */
 /* Newest first; with spec_json, without environment and search_state. */
 int store_experiments(struct store *store, int64_t limit, experiment_row_fn *fn, void *arg,
                       struct err *err);
+
+/* The same, numbers below `before` (0: all), without counts and best. */
+int store_bare_experiments(struct store *store, int64_t before, int64_t limit,
+                           experiment_row_fn *fn, void *arg, struct err *err);
 
 enum trial_order {
     ORDER_NUMBER,
@@ -124,6 +168,9 @@ struct trial_query {
 typedef int trial_row_fn(const struct trial_row *row, void *arg);
 int store_trials(struct store *store, const struct trial_query *query, trial_row_fn *fn, void *arg,
                  struct err *err);
+/* Joules of all trials, and whether all of them were measured. */
+int store_energy(struct store *store, int64_t experiment, double *ret_joules, bool *ret_measured,
+                 struct err *err);
 typedef int attempt_fn(const struct attempt *attempt, void *arg);
 /* Of one trial (oldest first), or with trial 0 all of the experiment, by trial. `live`: only those
  * not ended. experiment 0: of all experiments. */
@@ -139,6 +186,13 @@ int store_events(struct store *store, int64_t experiment, int64_t after, int64_t
 /* Highest ids ever given, also of removed rows: ids are never reused. */
 int store_high_water(struct store *store, int64_t *ret_experiment, int64_t *ret_attempt,
                      struct err *err);
+/* What was submitted under this key: *ret, 0: nothing. */
+int store_submission(struct store *store, const char *owner, const char *key, int64_t *ret,
+                     struct err *err);
+int store_queue_paused(struct store *store, bool *ret, struct err *err);
+/* All that lets somebody in, by id; what is over may still be there. */
+typedef int token_fn(const struct token_row *row, void *arg);
+int store_tokens(struct store *store, token_fn *fn, void *arg, struct err *err);
 /* All workloads, by id. */
 typedef int workload_fn(const struct workload_row *row, void *arg);
 int store_workloads(struct store *store, workload_fn *fn, void *arg, struct err *err);

@@ -234,7 +234,10 @@ TEST(an_experiment_comes_back_as_it_was_put)
                            .search_state_size = 3,
                            .kernel = (char *)"Haswell",
                            .rerun_of_experiment = 4,
-                           .rerun_of_trial = 9};
+                           .rerun_of_trial = 9,
+                           .owner = (char *)"ann",
+                           .priority = -7,
+                           .paused = HELD_FROZEN};
     struct txn *txn = txn_new();
     txn_put_experiment(txn, &e);
     apply(store, txn);
@@ -256,6 +259,9 @@ TEST(an_experiment_comes_back_as_it_was_put)
     assert_int_equal(row.experiment.run_us, 3);
     assert_int_equal(row.experiment.rerun_of_experiment, 4);
     assert_int_equal(row.experiment.rerun_of_trial, 9);
+    assert_string_equal(row.experiment.owner, "ann");
+    assert_int_equal(row.experiment.priority, -7);
+    assert_int_equal(row.experiment.paused, HELD_FROZEN);
     assert_true(isnan(row.best_value));
     assert_int_equal(row.best_trial, 0);
 
@@ -288,6 +294,45 @@ TEST(texts_that_are_not_given_again_stay)
     assert_string_equal(row.experiment.spec_json, e.spec_json);
     assert_string_equal(row.experiment.environment, "{}");
     assert_int_equal(row.experiment.search_state_size, 1);
+}
+
+TEST(a_submission_is_known_by_its_key_also_when_its_experiment_is_gone)
+{
+    autofree(store) struct store *store = open_memory();
+    struct err err = ERR_INIT;
+    struct experiment e = an_experiment(3);
+    int64_t id = -1;
+    struct txn *txn = txn_new();
+    txn_put_experiment(txn, &e);
+    txn_put_submission(txn, "ann", "nightly", 3);
+    txn_put_submission(txn, "ann", "nightly", 4); /* the first counts */
+    apply(store, txn);
+    txn = txn_new();
+    txn_remove_experiment(txn, 3);
+    apply(store, txn);
+
+    assert_ok(store_submission(store, "ann", "nightly", &id, &err), &err);
+    assert_int_equal(id, 3);
+    assert_ok(store_submission(store, "bob", "nightly", &id, &err), &err);
+    assert_int_equal(id, 0);
+    assert_ok(store_submission(store, "ann", "other", &id, &err), &err);
+    assert_int_equal(id, 0);
+}
+
+TEST(a_paused_queue_is_remembered)
+{
+    autofree(store) struct store *store = open_memory();
+    struct err err = ERR_INIT;
+    bool paused = true;
+    assert_ok(store_queue_paused(store, &paused, &err), &err);
+    assert_false(paused);
+    for (int i = 2; i-- > 0;) {
+        struct txn *txn = txn_new();
+        txn_pause_queue(txn, i);
+        apply(store, txn);
+        assert_ok(store_queue_paused(store, &paused, &err), &err);
+        assert_int_equal(paused, i);
+    }
 }
 
 static int keep_attempt(const struct attempt *attempt, void *arg)
@@ -533,6 +578,53 @@ TEST(trials_come_in_the_order_that_was_asked_for)
                 "4 1 2 ");
     check_order(store, (struct trial_query){.number = 3}, "3 ");
     check_order(store, (struct trial_query){.number = 9}, "");
+    check_order(store, (struct trial_query){.number = 3, .after = 3}, "");
+    check_order(store, (struct trial_query){.number = ((int64_t)1 << 32) + 3}, "");
+}
+
+struct moment {
+    struct store *reader, *writer;
+    int64_t summaries;
+};
+
+static int count_summary(int64_t trial UNUSED, const struct summary *summary UNUSED, void *arg)
+{
+    ++*(int64_t *)arg;
+    return 0;
+}
+
+/* Another one is written while the row is being told. */
+static int write_and_count(const struct trial_row *row UNUSED, void *arg)
+{
+    struct moment *moment = arg;
+    struct txn *txn = txn_new();
+    char metric[] = "loss";
+
+    txn_put_summary(txn, 1, 2, &(struct summary){.metric = metric, .count = 1});
+    apply(moment->writer, txn);
+    return store_summaries(moment->reader, 1, 2, count_summary, &moment->summaries, NULL);
+}
+
+TEST(what_a_callback_asks_is_of_the_moment_of_its_row)
+{
+    char *home = make_home();
+    struct store *writer = open_home(home), *reader = NULL;
+    struct trial_query query = {.experiment = 1, .number = 2};
+    struct trial trial = a_trial(1, 2, 0.5);
+    struct txn *txn = txn_new();
+
+    txn_put_trial(txn, &trial, 0, "{}");
+    txn_tag(txn, 1, 2, "a", true);
+    apply(writer, txn);
+    assert_int_equal(store_open_read(home, &reader, NULL), 0);
+    struct moment moment = {.reader = reader, .writer = writer};
+    assert_int_equal(store_trials(reader, &query, write_and_count, &moment, NULL), 0);
+    assert_int_equal(moment.summaries, 0);
+    assert_int_equal(store_summaries(reader, 1, 2, count_summary, &moment.summaries, NULL), 0);
+    assert_int_equal(moment.summaries, 1);
+    store_free(reader);
+    store_free(writer);
+    remove_home(home);
 }
 
 TEST(the_best_trial_follows_the_goal_and_ties_go_to_the_first)

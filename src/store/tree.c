@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree.c — walk a folder for its code: regular files and links, minus what .honeignore names and
- * what is never code. Folders are opened one in the other, without following links, so a tree that
- * changes meanwhile can lead nowhere else.
+ * tree.c — walk a folder for its code: regular files and links, minus what .honeignore names, what
+ * is never code, and what is likely a secret. Folders are opened one in the other, without
+ * following links, so a tree that changes meanwhile can lead nowhere else.
  *
  * What cannot be read, or goes while we look, is left out: the program could not have used it.
  */
@@ -22,6 +22,9 @@
 #define IGNORE_BYTES (1 << 20)
 
 static const char *const never[] = {".git", ".hone", "node_modules", "__pycache__"};
+/* Whoever may read the code may not read these; "!name" in .honeignore takes one in. */
+static const char secrets[] = ".env\n.env.*\n*.pem\n*.key\n*.p12\n*.pfx\nid_rsa\nid_dsa\nid_ecdsa\n"
+                              "id_ed25519\n.netrc\n.pgpass\n.ssh/\n.aws/\n.gnupg/\n";
 
 struct walk {
     struct tree *tree;
@@ -177,6 +180,7 @@ int tree_list(const char *folder, const char *home, struct tree *ret, struct err
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return err_errno(err, errno, "cannot read the code folder %s", folder);
+    ignore_parse(&walk.ignore, secrets, strlen(secrets));
     if (fs_read(ignore_file, IGNORE_BYTES, &rules, NULL) == 0)
         ignore_parse(&walk.ignore, rules.s, rules.len);
     int r = walk_dir(&walk, fd, err);

@@ -6,6 +6,7 @@
  * that is put twice is written once, with what it was last: most trials change several times
  * within one turn. A removal ends that: what is put after it is a new row.
  */
+#include "store/artifact.h"
 #include "store/internal.h"
 
 struct txn *txn_new(void)
@@ -69,6 +70,7 @@ void txn_put_experiment(struct txn *txn, const struct experiment *experiment)
 
     *to = *experiment;
     to->name = keep_text(txn, before.name, experiment->name);
+    to->owner = keep_text(txn, before.owner, experiment->owner);
     to->error = arena_strdup(&txn->arena, experiment->error);
     to->code = arena_strdup(&txn->arena, experiment->code);
     to->spec_json = keep_text(txn, before.spec_json, experiment->spec_json);
@@ -196,6 +198,70 @@ void txn_cluster_workload(struct txn *txn, const char *identity, int64_t cluster
 void txn_remove_workload(struct txn *txn, const char *identity)
 {
     add_other(txn, ROW_REMOVE_WORKLOAD, 0, 0, identity);
+}
+
+void txn_put_submission(struct txn *txn, const char *owner, const char *key, int64_t experiment)
+{
+    add_other(txn, ROW_SUBMISSION, experiment, 0, key)->kind = arena_strdup(&txn->arena, owner);
+}
+
+void txn_pause_queue(struct txn *txn, bool paused)
+{
+    add_other(txn, ROW_QUEUE, 0, 0, NULL)->on = paused;
+}
+
+static void add_token(struct txn *txn, enum row_kind kind, const struct token_row *row)
+{
+    struct put_token *put = add_row(txn, kind, sizeof(*put));
+    put->token = *row;
+    put->token.kind = arena_strdup(&txn->arena, row->kind);
+    put->token.user = arena_strdup(&txn->arena, row->user);
+    put->token.role = arena_strdup(&txn->arena, row->role);
+    put->token.sha256 = arena_strdup(&txn->arena, row->sha256);
+}
+
+void txn_put_token(struct txn *txn, const struct token_row *row)
+{
+    add_token(txn, ROW_TOKEN, row);
+}
+
+void txn_remove_token(struct txn *txn, int64_t id)
+{
+    add_token(txn, ROW_REMOVE_TOKEN, &(struct token_row){.id = id});
+}
+
+void txn_remove_tokens_of(struct txn *txn, const char *user)
+{
+    add_token(txn, ROW_REMOVE_TOKEN, &(struct token_row){.user = user});
+}
+
+void txn_put_run(struct txn *txn, int64_t experiment, int64_t trial, const char *json)
+{
+    add_other(txn, ROW_RUN, experiment, trial, json);
+}
+
+void txn_put_model(struct txn *txn, int64_t experiment, const char *id, const char *json)
+{
+    add_other(txn, ROW_MODEL, experiment, 0, json)->kind = arena_strdup(&txn->arena, id);
+}
+
+void txn_put_artifact(struct txn *txn, const struct artifact *artifact)
+{
+    struct put_other *put =
+        add_other(txn, ROW_ARTIFACT, artifact->experiment, artifact->trial, artifact->path);
+    put->kind = arena_strdup(&txn->arena, artifact->sha256);
+    put->size = artifact->size;
+    put->time_us = artifact->time_us;
+}
+
+void txn_remove_artifact(struct txn *txn, int64_t experiment, int64_t trial, const char *path)
+{
+    add_other(txn, ROW_REMOVE_ARTIFACT, experiment, trial, path);
+}
+
+void txn_remove_secret(struct txn *txn, const char *sha256)
+{
+    add_token(txn, ROW_REMOVE_TOKEN, &(struct token_row){.sha256 = sha256});
 }
 
 static void forget_rows(struct txn *txn)

@@ -13,7 +13,9 @@
  *
  * So θ is what makes all points fit one curve best (a polynomial of the logarithm, fitted anew for
  * each θ), held to 0 by its prior: where the loss is flat or noisy, 0 is what remains. One factor
- * for all of θ changes nothing, as the abscissa is taken in parts of its whole.
+ * for all of θ changes nothing, as the abscissa is taken in parts of its whole. Before anything is
+ * told the θ of counts that are near each other are alike: 20 workers teach about as 24 do, so what
+ * few of them told holds for all.
  *
  * Points are kept as bins; when there are too many, neighbours become one.
  */
@@ -33,6 +35,8 @@
 #define STEP     0.02 /* of a difference */
 #define STEP_MAX 0.5
 #define FLOOR    1e-12
+#define REACH    0.5 /* of a count's range: so far apart they are hardly alike */
+#define SMOOTH   0.9 /* of the prior's variance is shared with neighbours */
 
 struct bin {
     size_t key;
@@ -50,7 +54,8 @@ struct learning {
     double last;  /* step; NaN: none */
     bool stale;
     double theta[KEYS];
-    double covariance[KEYS * KEYS]; /* (n_keys, n_keys), lower triangle */
+    double covariance[KEYS * KEYS]; /* (n_keys, n_keys), of theta */
+    double precision[KEYS * KEYS];  /* the same before anything was told, inverted */
 };
 
 bool knobs_learn(const struct knob *knobs, size_t n)
@@ -239,16 +244,21 @@ static double noise(const struct fit *fit)
 
 static double misfit(const struct fit *fit, const double *r, const double *theta, double variance)
 {
-    double prior = LEARNING_DEVIATION * LEARNING_DEVIATION;
-    return vec_dot(r, r, fit->m) / variance + vec_dot(theta, theta, fit->l->n_keys) / prior;
+    const struct learning *l = fit->l;
+    double prior = 0;
+
+    for (size_t k = 0; k < l->n_keys; k++)
+        prior += theta[k] * vec_dot(l->precision + k * l->n_keys, theta, l->n_keys);
+    return vec_dot(r, r, fit->m) / variance + prior;
 }
 
 /* Gradient and curvature of the misfit at theta; the curvature as its Cholesky factor. */
 static bool look_around(const struct fit *fit, const double *theta, double variance,
                         double *ret_gradient, double *ret_factor)
 {
+    const double *precision = fit->l->precision;
     size_t m = fit->m, n = fit->l->n_keys;
-    double prior = LEARNING_DEVIATION * LEARNING_DEVIATION, moved[KEYS];
+    double moved[KEYS];
     autofree(mem) double *slopes = xcalloc(m * n, sizeof(*slopes));
 
     for (size_t k = 0; k < n; k++) {
@@ -259,10 +269,11 @@ static bool look_around(const struct fit *fit, const double *theta, double varia
             slopes[k * m + i] = (slopes[k * m + i] - fit->r[i]) / STEP;
     }
     for (size_t k = 0; k < n; k++) {
-        ret_gradient[k] = vec_dot(slopes + k * m, fit->r, m) / variance + theta[k] / prior;
+        ret_gradient[k] =
+            vec_dot(slopes + k * m, fit->r, m) / variance + vec_dot(precision + k * n, theta, n);
         for (size_t b = 0; b <= k; b++)
             ret_factor[k + b * n] =
-                vec_dot(slopes + k * m, slopes + b * m, m) / variance + (k == b ? 1 / prior : 0);
+                vec_dot(slopes + k * m, slopes + b * m, m) / variance + precision[k + b * n];
     }
     return chol(ret_factor, n, n);
 }
@@ -294,12 +305,45 @@ static bool go_down(struct fit *fit, double *theta, double variance)
     return false;
 }
 
+/* ---- before anything was told ---- */
+
+/* Covariance of the worth of a step under two configurations. */
+static double prior_of(const struct learning *l, const double *a, const double *b)
+{
+    double apart = 0;
+
+    for (size_t j = 0; j < l->n; j++) {
+        const struct knob *knob = &l->knobs[j];
+        if (!knob->learning || a[j] == b[j])
+            continue;
+        double d = (knob_feature(knob, a[j]) - knob_feature(knob, b[j])) / REACH;
+        apart += knob->kind == KNOB_COUNT ? d * d : INFINITY;
+    }
+    double alike = SMOOTH * exp(-apart / 2) + (same(l, a, b) ? 1 - SMOOTH : 0);
+    return LEARNING_DEVIATION * LEARNING_DEVIATION * alike;
+}
+
+static void mirror(double *a, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        for (size_t b = 0; b < k; b++)
+            a[b + k * n] = a[k + b * n];
+}
+
 static void know_nothing(struct learning *l)
 {
+    size_t n = l->n_keys;
+
     memset(l->theta, 0, sizeof(l->theta));
-    memset(l->covariance, 0, sizeof(l->covariance));
-    for (size_t k = 0; k < l->n_keys; k++)
-        l->covariance[k + k * l->n_keys] = LEARNING_DEVIATION * LEARNING_DEVIATION;
+    for (size_t k = 0; k < n; k++)
+        for (size_t b = 0; b < n; b++)
+            l->covariance[k + b * n] = prior_of(l, l->keys + k * l->n, l->keys + b * l->n);
+    memcpy(l->precision, l->covariance, n * n * sizeof(*l->precision));
+    bool definite = chol(l->precision, n, n);
+    assert(definite); /* each has a share of its own */
+    (void)definite;
+    chol_inverse(l->precision, n, n);
+    mirror(l->precision, n);
 }
 
 static bool all_above_0(const struct learning *l)
@@ -310,18 +354,19 @@ static bool all_above_0(const struct learning *l)
     return true;
 }
 
-/* The noise is what the curve leaves, so both are found in turns. */
+/* The noise is what the curve leaves, so both are found in turns; begun where it was last. */
 static void fit_worth(struct learning *l)
 {
     size_t m = l->bins.len, n = l->n_keys;
+    double theta[KEYS], gradient[KEYS];
 
+    memcpy(theta, l->theta, sizeof(theta));
     l->stale = false;
     know_nothing(l);
     if (m < LEAST || n < 2)
         return;
     autofree(mem) double *block = xcalloc(m * (BASIS + 2), sizeof(*block));
     struct fit fit = {l, m, all_above_0(l), block, block + m, block + 2 * m};
-    double theta[KEYS] = {0}, gradient[KEYS];
     for (size_t i = 0; i < m; i++)
         fit.y[i] = at_bin(&fit, &l->bins.at[i]);
     leave(&fit, theta, fit.r);
@@ -332,22 +377,50 @@ static void fit_worth(struct learning *l)
         return;
     }
     chol_inverse(l->covariance, n, n);
+    mirror(l->covariance, n);
     memcpy(l->theta, theta, n * sizeof(*theta));
+}
+
+/* What those that ran tell of a configuration: its θ is Σ weights · theta. One that ran itself has
+ * the weight 1. */
+static void from_known(const struct learning *l, const double *configuration, double *ret_weights)
+{
+    size_t n = l->n_keys;
+    double prior[KEYS];
+
+    for (size_t k = 0; k < n; k++)
+        prior[k] = prior_of(l, configuration, l->keys + k * l->n);
+    for (size_t k = 0; k < n; k++)
+        ret_weights[k] = vec_dot(l->precision + k * n, prior, n);
+}
+
+/* The covariance of two that this leaves; `weights` are those of a. */
+static double left_of(const struct learning *l, const double *weights, const double *a,
+                      const double *b)
+{
+    double left = prior_of(l, a, b);
+
+    for (size_t k = 0; k < l->n_keys; k++)
+        left -= weights[k] * prior_of(l, b, l->keys + k * l->n);
+    return left;
 }
 
 struct belief_ln learning_compare(struct learning *l, const double *a, const double *b)
 {
-    size_t i = find(l, a), k = find(l, b), n = l->n_keys;
-    double prior = LEARNING_DEVIATION * LEARNING_DEVIATION;
+    double of_a[KEYS] = {0}, of_b[KEYS] = {0}, by[KEYS] = {0};
+    size_t n;
 
     if (same(l, a, b))
         return (struct belief_ln){0, 0};
     if (l->stale)
         fit_worth(l);
-    double mean = (i == SIZE_MAX ? 0 : l->theta[i]) - (k == SIZE_MAX ? 0 : l->theta[k]);
-    double variance = (i == SIZE_MAX ? prior : l->covariance[i + i * n]) +
-                      (k == SIZE_MAX ? prior : l->covariance[k + k * n]);
-    if (i != SIZE_MAX && k != SIZE_MAX)
-        variance -= 2 * l->covariance[MAX(i, k) + MIN(i, k) * n];
-    return (struct belief_ln){mean, sqrt(fmax(variance, 0))};
+    n = l->n_keys;
+    from_known(l, a, of_a);
+    from_known(l, b, of_b);
+    double variance = left_of(l, of_a, a, a) + left_of(l, of_b, b, b) - 2 * left_of(l, of_a, a, b);
+    for (size_t k = 0; k < n; k++)
+        by[k] = of_a[k] - of_b[k];
+    for (size_t k = 0; k < n; k++)
+        variance += by[k] * vec_dot(l->covariance + k * n, by, n);
+    return (struct belief_ln){vec_dot(by, l->theta, n), sqrt(fmax(variance, 0))};
 }

@@ -15,6 +15,11 @@
 #define VARIES  0.1  /* what a window may be off before its spread is known: counts as one */
 #define WINDOWS 10.0 /* windows that count as independent */
 
+#define EARLY_S      0.3 /* before a window is complete: so long … */
+#define EARLY_STEPS  3   /* … and so many steps tell a pace … */
+#define EARLY_SLOW_S 3.0 /* … or a step of so long … */
+#define EARLY_DOUBT  2   /* … which is so much less sure */
+
 static bool is_sane(const struct pace_window *w)
 {
     return w->steps >= 0 && w->seconds > 0 && isfinite(w->steps) && isfinite(w->seconds);
@@ -43,6 +48,38 @@ bool pace_init(struct pace *ret, const struct pace_window *windows, size_t n)
                          .steps = steps / used,
                          .n = (size_t)used};
     return true;
+}
+
+static bool is_enough(const struct pace_window *w)
+{
+    bool quick = w->steps >= EARLY_STEPS && w->seconds >= EARLY_S;
+    bool slow = w->steps >= 1 && w->seconds >= EARLY_SLOW_S;
+
+    return is_sane(w) && (quick || slow);
+}
+
+/* The first steps of a program are not like the others: they count where there is no more. */
+static bool pace_early(struct pace *ret, struct pace_window open, struct pace_window all)
+{
+    const struct pace_window *window = is_enough(&open) ? &open : &all;
+
+    if (!is_enough(window) || !pace_init(ret, window, 1))
+        return false;
+    ret->doubt *= EARLY_DOUBT;
+    return true;
+}
+
+bool pace_so_far(struct pace *ret, const struct pace_window *windows, size_t n,
+                 struct pace_window open, struct pace_window all)
+{
+    if (n == 0)
+        return pace_early(ret, open, all);
+    if (!is_sane(&open))
+        return pace_init(ret, windows, n);
+    autofree(mem) struct pace_window *joined = xmemdup(windows, n * sizeof(*joined));
+    joined[n - 1].steps += open.steps;
+    joined[n - 1].seconds += open.seconds;
+    return pace_init(ret, joined, n);
 }
 
 /* Student's quantile, as Wallace (1959) brings it to the normal one. */

@@ -453,4 +453,27 @@ TEST(doubts_about_steps_and_pace_add_up)
     assert_true(left.high > 60 && left.high < 64);
 }
 
+TEST(what_is_not_complete_tells_less_surely_and_joins_the_newest_window)
+{
+    const struct pace_window none = {0, 0}, open = {20, 1}, all = {24, 3}, short_one = {2, 0.2};
+    const struct pace_window whole[] = {{10, 1}, {10, 1}};
+    struct pace early, pace;
+
+    assert_false(pace_so_far(&pace, NULL, 0, none, none));
+    assert_false(pace_so_far(&pace, NULL, 0, short_one, short_one));
+    assert_false(pace_so_far(&pace, NULL, 0, none, (struct pace_window){NAN, NAN}));
+    assert_false(pace_so_far(&pace, NULL, 0, none, (struct pace_window){0, 60}));
+    assert_true(pace_so_far(&pace, NULL, 0, none, (struct pace_window){1, 60}));
+    assert_true(pace.seconds_per_step == 60);
+    assert_true(pace_so_far(&early, NULL, 0, short_one, all)); /* with its slow first steps */
+    assert_true(early.seconds_per_step == 3.0 / 24);
+    assert_true(pace_so_far(&early, NULL, 0, open, all)); /* without them */
+    assert_true(early.seconds_per_step == 0.05);
+    assert_true(pace_so_far(&pace, whole, 2, none, all));
+    assert_true(pace.seconds_per_step == 0.1 && pace.n == 2);
+    assert_true(pace_margin(&early, 100) > 2 * pace_margin(&pace, 100));
+    assert_true(pace_so_far(&pace, whole, 2, open, all));
+    assert_true(pace.seconds_per_step == 3.0 / 40 && pace.n == 2);
+}
+
 TEST_MAIN

@@ -133,6 +133,14 @@ bool window_look(struct window *window, double now_s)
     return window->done = true;
 }
 
+bool window_so_far(const struct window *window, struct window_result *ret)
+{
+    if (!window->begun || window->dropping || !(window->last_s > window->start_s))
+        return false;
+    *ret = measure(window);
+    return true;
+}
+
 struct window_result window_take(struct window *window)
 {
     assert(window->done);

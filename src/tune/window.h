@@ -57,6 +57,8 @@ void window_change(struct window *window, double now_s);
 bool window_sample(struct window *window, double time_s, double step);
 /* No sample came: is it clear by now that this is certainly worse than the bar? */
 bool window_look(struct window *window, double now_s);
+/* What the window says so far, complete or not. False: nothing yet. */
+bool window_so_far(const struct window *window, struct window_result *ret);
 /* The complete window; the next begins. Only after true. */
 struct window_result window_take(struct window *window);
 

@@ -37,6 +37,26 @@ TEST(fast_steps_make_a_window_of_a_second)
     assert_in_range(run(&w, &t, &step, 0.01), 99, 101); /* the next begins where it ended */
 }
 
+TEST(a_window_tells_what_it_says_so_far)
+{
+    struct window w;
+    struct window_result result;
+
+    window_init(&w, NULL);
+    assert_false(window_so_far(&w, &result));
+    window_sample(&w, 3, 10);
+    assert_false(window_so_far(&w, &result));
+    window_sample(&w, 3.2, 11);
+    window_sample(&w, 3.6, 13);
+    assert_true(window_so_far(&w, &result));
+    NEAR(result.seconds, 0.6, 1e-9);
+    NEAR(result.ln_seconds, log(0.2), 1e-9);
+    window_change(&w, 4);
+    assert_false(window_so_far(&w, &result));
+    window_sample(&w, 5, 20); /* among the first after a change */
+    assert_false(window_so_far(&w, &result));
+}
+
 TEST(slow_steps_make_a_window_of_five)
 {
     struct window w;

@@ -32,6 +32,7 @@ class Place:
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("HONE_", "XDG_"))}
         self.env.update(HOME=self.folder, HONE_HOME=self.home, HONE_PLACE=self.folder,
                         NO_COLOR="1", TZ="UTC", LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1",
+                        HONE_PORT="off",
                         PYTHONPATH=os.path.join(ROOT, "sdk", "python"))
         self.started = []
 
@@ -65,6 +66,10 @@ class Place:
         if code is not None:
             assert done.returncode == code, f"hone {' '.join(words)}: exit {done.returncode}\n{out}{err}"
         return out, err
+
+    def token(self, role="admin", user="tester"):
+        """A token for this home's server: {"Authorization": "Bearer " + it}."""
+        return self.hone("token", "add", user, "--role", role)[0].strip()
 
     def show(self, target):
         return json.loads(self.hone("show", target, "--json")[0])

@@ -94,13 +94,13 @@ def nonsense_on_the_socket_hurts_nobody(place: Place):
 def a_submission_sent_twice_runs_once(place: Place):
     run = start(place, "a")
     wait_for("it runs", lambda: runs(place, "a"))
-    request = {"do": "submit", "token": "0123", "env": ["PATH=/usr/bin:/bin"],
+    request = {"do": "submit", "key": "0123", "env": ["PATH=/usr/bin:/bin"],
                "spec": {"name": "b", "command": ["true"], "code": "none", "params": {"x": [1]}}}
     ids = []
     for _ in range(2):
         peer = connect(place)
         peer.sendall(json.dumps(request).encode() + b"\n")
-        ids.append(json.loads(line_of(peer))["experiment"])
+        ids.append(json.loads(line_of(peer).splitlines()[0])["experiment"])  # events follow
         peer.close()
     assert ids == [2, 2], ids
     place.write("a", "")
@@ -122,7 +122,7 @@ def an_engine_that_dies_before_its_answer_has_kept_the_submission_once(place: Pl
     peer.settimeout(60)
     engine = connect(place, "real.sock")
     engine.sendall(line_of(peer))
-    assert json.loads(line_of(engine))["experiment"] == 2
+    assert json.loads(line_of(engine).splitlines()[0])["experiment"] == 2
     first.send_signal(signal.SIGKILL)
     first.wait()
     middle.close()

@@ -30,6 +30,12 @@ $ hone show 1 | grep -A2 'last events' | grep -o 'alert in trial.*noise'
 alert in trial 1.1: loss has not improved by more than its noise
 $ hone show 1.1 | grep ^state
 state        stopped: stopped by an alert
+$ hone show 1.1 | grep -A2 ^alerts | cut -c 1-90
+alerts
+when              alert    did           because
+[..]  plateau  notify, stop  loss has not improved by more than its noise (0)[..]
+$ hone show 1.1 --json | grep -o '"alerts":.*"did":[^]]*.'
+"alerts":[{"time":"[..]","alert":"plateau","text":"loss has not improved [..]","did":["notify","stop"]
 # any condition over a running trial: parameters, metrics, curves; the others run to their end
 > grid.yaml
 | command: [sh, -c, 'echo "step 1 loss: $0"; echo "step 2 loss: $0"; [ $0 = 1 ] || exec sleep 60', '{x}']

@@ -16,6 +16,10 @@ experiment  name  state     tr
 $ cp "$(command -v hone)" hone; chmod 755 .; mkdir locked; chmod 555 locked; HOME=$PWD/locked sh as_user ./hone run -- true
 hone: cannot make the folder [..]/locked/.local: Permission denied; choose another home with --home or HONE_HOME
 ? 1
+$ hone --home '' ls
+hone ls: --home is empty: name a folder, or leave it out
+'hone help ls' tells more
+? 2
 $ touch file; hone --home file run -- true
 hone: [..]/file is not a folder; choose another home with --home or HONE_HOME
 ? 1

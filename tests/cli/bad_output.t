@@ -23,6 +23,8 @@ $ hone run --minimize loss -- sh -c 'echo "acc: 0.5"; echo "lr=0.1"' | head -3
 experiment 5 started: sh
 trial 5.1 failed after [..]
     ended without reporting the objective 'loss': it reported acc, lr
+$ hone run --home other --minimize loss -- sh -c 'echo "LOSS: 0.5"; echo "lr=0.1"' | sed -n 3p
+    ended without reporting the objective 'loss': it reported LOSS, lr; did you mean 'LOSS'?
 $ hone ls last --json | grep -o '"state":"[^"]*","reason":"[^"]*"'
 "state":"failed","reason":"no_metric"
 # a program that closes its output goes on

@@ -48,3 +48,19 @@ hone: cannot read nothere.yaml: No such file or directory
 $ hone check good.yaml --set search.trials=some
 hone: [..]trials[..]
 ? 2
+> warn.yaml
+| command: sh -c 'echo {nosuch} {x} {{y}} {"a":1} ${HOME} {nosuch} {} {other}'
+| params: {x: [1, 2]}
+| metrics: {loss: "loss ("}
+$ hone check warn.yaml
+hone: warn.yaml:3:[..]: 'metrics': pattern of metric 'loss': 'loss (': Unmatched ( or \(
+? 2
+$ hone run warn.yaml
+hone: warn.yaml:3:[..]: 'metrics': pattern of metric 'loss': 'loss (': Unmatched ( or \(
+? 2
+$ hone check warn.yaml --set metrics='{}' 2>&1 > /dev/null
+note: the command holds {nosuch}, {other}, and no parameter is called so: it is passed as it stands
+$ hone check warn.yaml --set metrics='{}' --param nosuch=1 --param other=2 2>&1 > /dev/null
+# what this machine does not have
+$ hone check good.yaml --set resources.cpus=99999 2>&1 > /dev/null | grep -v program
+note: a trial takes 99999 cpus, [..] has [..]

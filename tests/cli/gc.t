@@ -32,7 +32,7 @@ freed [..]: 2 checkpoints
 # old trials go, starred ones stay
 $ hone run spec.yaml --name old --set keep.trials=1us > /dev/null && hone star old.2 && hone gc --json
 4.2 starred
-{"dry_run":false,"bytes":[..],"folders":0,"trials":2,"checkpoints":0,"checkouts":0,"objects":0}
+{"dry_run":false,"bytes":[..],"folders":0,"trials":2,"checkpoints":0,"checkouts":0,"objects":0,"cursors":0}
 $ hone ls old | awk '{ print $1, $2 }'
 trial state
 4.2 completed
@@ -41,4 +41,14 @@ nothing to free
 # code that no experiment names any more goes when it is old enough to be surely forgotten
 $ hone rm keep --yes && test ! -e .local/share/hone/experiments/1 && hone gc
 1 removed; 'hone gc' frees its code if no other experiment uses it
+nothing to free
+# how far an experiment was sent to InfluxDB goes with the experiment
+$ mkdir -p .local/share/hone/export && cd .local/share/hone/export && for id in 1 2; do echo '{}' > $id-http___x-00000000.json; : > $id-http___x-00000000.json.lock; done; echo mine > notes.json
+$ hone gc --dry-run && hone gc && ls .local/share/hone/export
+would free [..]: 1 cursor
+freed [..]: 1 cursor
+2-http___x-00000000.json
+2-http___x-00000000.json.lock
+notes.json
+$ hone gc
 nothing to free

@@ -26,6 +26,9 @@ options:
   --number N, -n N       [..]
   --where EXPR, -w EXPR  [..]
   --home DIR        [..]
+  --server URL      [..]
+  --token-file FILE [..]
+  --ca FILE         [..]
   --json            [..]
   --help, -h        [..]
 $ hone best --help | head -2
@@ -36,13 +39,16 @@ hone help: there is no command 'bset', did you mean 'best'?
 'hone help' lists the commands
 ? 2
 # every command has a page
-$ for c in init check run attach stop resume ls show logs best compare diff rerun export tag note star rm gc doctor help version; do hone help $c | head -1; done
+$ for c in init check run submit attach stop pause resume queue ls show logs best compare diff rerun export tag note star rm gc doctor help version; do hone help $c | head -1; done
 hone init [FILE] [-- COMMAND]
 hone check [FILE] [-- COMMAND]
 hone run [..]
+hone submit [FILE] [-- COMMAND]
 hone attach [..]
 hone stop [..]
+hone pause [EXPERIMENT]
 hone resume [..]
+hone queue [EXPERIMENT]
 hone ls [EXPERIMENT]
 hone show EXPERIMENT|TRIAL
 hone logs TRIAL
@@ -71,4 +77,4 @@ $ bash -c '. ./c.bash; COMP_WORDS=(hone export --me) COMP_CWORD=2; _hone; echo $
 $ hone help --json | python3 -c 'import json,sys; print(sorted(c["name"] for c in json.load(sys.stdin))[:4])'
 ['attach', 'best', 'check', 'compare']
 $ hone help run --json | python3 -c 'import json,sys; c, = json.load(sys.stdin); print(c["name"], [o["name"] for o in c["options"]][-1])'
-run detach
+run port

@@ -99,6 +99,7 @@ $ mkdir -p mlruns/0 mlruns/.trash/9 mlruns/7/aaa/params mlruns/7/aaa/metrics/tra
 | status: FAILED
 $ hone import . --objective acc:maximize
 1 run has not ended there: taken as stopped
+1 line was not read as a metric: ./mlruns/7/aaa/metrics/train/loss:4
 parameter 'lr' is missing in some trials
 parameter 'optimizer' is missing in some trials
 experiment 3 'digits_net': 3 trials imported from MLflow experiment 'digits net', 2 parameters
@@ -172,3 +173,18 @@ hone: empty: there are no runs: neither TensorBoard's event files, nor MLflow's 
 $ hone import nowhere
 hone: cannot read nowhere: No such file or directory
 ? 1
+# its curves are in the store of series at once, for charts
+$ mkdir -p csvs/a; (echo step,loss; seq 1 50 | sed 's/.*/&,0.&/') > csvs/a/metrics.csv; HONE_HOME=apart hone import csvs | tail -1
+experiment 1 'csvs': 1 trial imported from the tables in csvs, 0 parameters
+$ HONE_HOME=apart hone doctor --store | grep -o '[0-9]* values'
+50 values
+# what is broken in a metric's file is told, and the rest is read
+$ mkdir -p torn/mlruns/3/run/metrics && printf 'experiment_id: "3"\nname: torn\n' > torn/mlruns/3/meta.yaml && printf 'run_id: run\nstatus: 3\n' > torn/mlruns/3/run/meta.yaml
+$ printf '1700000000123 0.5 0\n17000000\n1700000000124 0.25 1\n1700000000125 x 2\n' > torn/mlruns/3/run/metrics/loss
+$ hone import torn --objective loss
+2 lines were not read as a metric: the first is torn/mlruns/3/run/metrics/loss:2
+experiment 6 'torn': 1 trial imported from MLflow experiment 'torn', 0 parameters
+$ hone export torn --metrics --csv | cut -d, -f2,3,5
+metric,step,value
+loss,0,0.5
+loss,1,0.25

@@ -5,8 +5,8 @@ $ python3 -c 'print("x,c,z,y"); [print(i * 37 % 101 / 101, "ab"[i % 2], i * 53 %
 $ hone importance t | head -5
 what explains the spread of y over 80 results
 parameter  share      likely
-x            70%  67% to 73%  ████████████████▉
-c            21%  18% to 24%  █████▏
+x            74%  70% to 76%  █████████████████▊
+c            20%  18% to 22%  ████▉
 z             0%    0% to 0%
 $ hone importance t --json | grep -o '"results":80'
 "results":80

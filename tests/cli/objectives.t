@@ -15,6 +15,11 @@ experiment 1 'two' finished: 8 completed
 
 Pareto front
 trial  error  ms  time  parameters
+$ hone check two.yaml --minimize error --maximize ms | grep objective
+objective   minimize error, maximize ms
+$ hone check two.yaml --minimize error --maximize error
+hone: --minimize error --maximize error: 'objective': the metric 'error' stands twice
+? 2
 $ hone best two | head -1
 4 of 8 completed trials are beaten by no other in all objectives
 $ hone best two | grep -e '1[.]' | tr -s ' ' | cut -d ' ' -f 3,4,6-

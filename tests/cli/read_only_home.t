@@ -5,8 +5,8 @@ $ hone run --home h --name x -- true > /dev/null && cp "$(command -v hone)" hone
 | if [ "$(id -u)" = 0 ]; then exec setpriv --reuid 65534 --clear-groups "$@"; fi
 | exec "$@"
 $ sh as_user ./hone ls --home h
-experiment  name  state [..]
-         1  x     finished [..]
+experiment  name  [..]state [..]
+         1  x     [..]finished [..]
 $ sh as_user ./hone show 1.1 --home h | head -2
 trial        1.1 of x
 state        completed

@@ -128,6 +128,9 @@ results
  value 0.4 0.2
  best 0.4 0.2
  loss 0.4 0.2
+$ hone diff 1.1 last | head -1 | tr -s ' '; hone diff last 1.1 | head -1 | tr -s ' '
+ 1.1 1.3
+ 1.3 1.1
 $ hone diff 1.1 1
 hone: one of them is an experiment, the other a trial
 ? 1

@@ -16,10 +16,10 @@ $ hone replay more
 9 of 9 suggestions reproduced
 # what is wrong
 $ hone resume more --trials 9
-hone: experiment 1 cannot be loaded: experiment 1 has a budget of 9 trials already
+hone: experiment 1 has a budget of 9 trials already: ask for more than that, or for +N more
 ? 2
 $ hone resume more --trials 5
-hone: experiment 1 cannot be loaded: experiment 1 has a budget of 9 trials already
+hone: experiment 1 has a budget of 9 trials already: ask for more than that, or for +N more
 ? 2
 $ hone resume more --trials +0
 hone resume: --trials wants +N for so many more, or N in all, not '+0'

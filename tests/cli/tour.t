@@ -40,7 +40,7 @@ trial,state,value,attempts,seconds,x,y
 1.1,completed,0.500367,1,[..],0.9999697540748178,-0.7003974262257211
 # the keys that docs/scripts.md promises, in the events of a run
 $ hone run quadratic/quadratic.yaml --trials 1 --set knowledge=off --json
-{"event":"started","experiment":2,"name":"quadratic","trials":1}
+{"event":"started","experiment":2,"name":"quadratic","trials":1,"owner":"[..]"}
 {"event":"trial_started","experiment":2,"trial":"2.1","attempt":1,"words":"x=0.99997 y=-0.7004"}
 {"event":"trial_ended","experiment":2,"trial":"2.1","state":"completed","reason":"","value":0.500367,"best":true,"seconds":[..],"error":null,"params":{"x":0.9999697540748178,"y":-0.7003974262257211},"words":"x=0.99997 y=-0.7004"}
 {"event":"finished","experiment":2,"name":"quadratic","state":"finished","reason":"","trials":{"completed":1,"stopped":0,"failed":0},"best":{"trial":"2.1","value":0.500367,"params":{"x":0.9999697540748178,"y":-0.7003974262257211}}}

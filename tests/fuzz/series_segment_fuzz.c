@@ -25,21 +25,36 @@ static void mend_index(unsigned char *bytes, size_t n)
     memcpy(bytes + n - sizeof(trailer), &trailer, sizeof(trailer));
 }
 
+/* The head at `at` with the CRC of a head of that length: is it one? Then its payload's, too. */
+static bool mend_block(unsigned char *bytes, size_t n, size_t at, size_t length)
+{
+    const size_t summed = 7; /* bytes before what the CRC is of; the kind is, too */
+    struct segment_head head;
+    uint32_t crc = crc32c(crc32c(0, bytes + at + 2, 1), bytes + at + summed, length - summed);
+
+    memcpy(bytes + at + 3, &crc, 4);
+    if (!segment_head_get(bytes, n, at, &head) || head.length != length)
+        return false;
+    crc = crc32c(0, bytes + at + length, head.size);
+    memcpy(bytes + at + summed, &crc, 4);
+    crc = crc32c(crc32c(0, bytes + at + 2, 1), bytes + at + summed, length - summed);
+    memcpy(bytes + at + 3, &crc, 4);
+    return true;
+}
+
 static void mend_blocks(unsigned char *bytes, size_t n)
 {
-    const size_t skip = offsetof(struct segment_head, size);
-    struct segment_head head;
-
-    for (size_t at = 8; at < n && n - at >= sizeof(head); at++) {
-        memcpy(&head, bytes + at, sizeof(head));
-        size_t room = n - at - sizeof(head);
-        if (head.magic != BLOCK_MAGIC || head.extra > room || head.size > room - head.extra)
+    for (size_t at = 8; at + 20 < n; at++) {
+        if (bytes[at] != 's' || bytes[at + 1] != 2)
             continue;
-        head.crc = crc32c(0, bytes + at + sizeof(head) + head.extra, head.size);
-        memcpy(bytes + at, &head, sizeof(head));
-        head.head_crc = crc32c(0, bytes + at + skip, sizeof(head) - skip + head.extra);
-        memcpy(bytes + at, &head, sizeof(head));
-        at += sizeof(head) - 1;
+        unsigned char before[4];
+        bool mended = false;
+        memcpy(before, bytes + at + 3, 4);
+        for (size_t length = 19; !mended && length <= SEGMENT_HEAD_MAX && at + length <= n;
+             length++)
+            mended = mend_block(bytes, n, at, length);
+        if (!mended)
+            memcpy(bytes + at + 3, before, 4);
     }
 }
 

@@ -218,7 +218,8 @@ struct replay {
     size_t c; /* in force */
     double now_s, cost_s;
     const struct replay_knowledge *known; /* NULL: nothing */
-    bool taken;                           /* … or found not to answer alike */
+    bool taken;
+    size_t looked; /* configurations measured when it was looked whether it answers alike */
 };
 
 static struct chunk play(struct player *p, size_t c)
@@ -356,7 +357,7 @@ static void take_prior(struct replay *r, double certainty)
     }
 }
 
-/* Two configurations are measured: does what is known answer alike? */
+/* Two configurations are measured, or one more: does what is known answer alike? */
 static void look_for_alike(struct replay *r)
 {
     const struct set *set = r->player.set;
@@ -374,9 +375,9 @@ static void look_for_alike(struct replay *r)
             workload_learn(&mine, json, effect.mean, fmax(effect.deviation, 0.01), (double)windows,
                            load_of(set));
     }
-    if (mine.configurations.len >= 2) {
+    if (mine.configurations.len >= 2 && mine.configurations.len != r->looked) {
+        r->looked = mine.configurations.len;
         workload_match(r->known->from, 1, &mine, &match);
-        r->taken = true;
         if (match.kind != MATCH_NONE)
             take_prior(r, match.certainty);
     }

@@ -55,8 +55,8 @@ double replay_job(const struct set *set, size_t configuration, double steps, dou
  * released by the caller. */
 void set_workload(const struct set *set, struct workload *ret);
 /* The same job with what another workload taught. `certainty` above 0: believed so much from the
- * first window on, as by its profile. 0: looked at when two configurations are measured, and taken
- * if it answers alike, as the engine does. */
+ * first window on, as by its profile. 0: looked at when two configurations are measured, and with
+ * each more, and taken if it answers alike, as the engine does. */
 struct replay_knowledge {
     const struct workload *from;
     double certainty;

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-static int64_t pauses, resumes, changes; /* over all seeds */
+static int64_t pauses, resumes, changes, holds; /* over all seeds */
 
 static uint64_t number_from(const char *variable, uint64_t otherwise)
 {
@@ -61,6 +61,7 @@ static struct faults random_faults(struct rng *rng)
         .clock_jumps = 0.2 * scale * rng_unit(rng),
         .user_interrupts = 0.3 * scale * rng_unit(rng),
         .user_stops = rng_chance(rng, 0.2) ? 0.3 * scale : 0,
+        .user_holds = rng_chance(rng, 0.3) ? 0.5 * scale : 0,
         .late_keepers = 0.2 * scale * rng_unit(rng),
         .refuses = 0.2 * scale * rng_unit(rng),
         .misfits = 0.2 * scale * rng_unit(rng),
@@ -141,6 +142,7 @@ static void run_seed(uint64_t seed)
         assert_int_equal(verdicts.rows, trials);
     world_turns(world, &pauses, &resumes);
     changes += world_changes(world);
+    holds += world_holds(world);
     experiment_row_release(&row);
     world_free(world);
 }
@@ -157,9 +159,9 @@ TEST(every_experiment_ends_with_each_trial_run_once_whatever_dies)
     for (uint64_t seed = 1; seed <= n; seed++)
         run_seed(seed);
     if (n >= 100) /* else the rules that pause may not have been among them */
-        assert_true(pauses > 0 && resumes > 0 && changes > 0);
-    print_message("# %lld pauses, %lld resumed, %lld configurations\n", (long long)pauses,
-                  (long long)resumes, (long long)changes);
+        assert_true(pauses > 0 && resumes > 0 && changes > 0 && holds > 0);
+    print_message("# %lld pauses, %lld resumed, %lld configurations, %lld holds\n",
+                  (long long)pauses, (long long)resumes, (long long)changes, (long long)holds);
 }
 
 TEST(the_same_seed_gives_the_same_run)

@@ -55,6 +55,7 @@ enum happening {
     CLOCK_JUMPS,
     USER_INTERRUPTS,
     USER_STOPS,
+    USER_HOLDS,
     SEARCH_DONE,
 };
 
@@ -94,6 +95,8 @@ struct world {
     bool submitted, ended;
     bool interrupted; /* the user means to resume it */
     bool stopped;     /* the user was told that it is being stopped */
+    bool frozen;      /* … that it stands still */
+    int64_t holds;    /* how often it was put off */
     double cpus;      /* what the machine had at first */
     int *successes;
     size_t n_successes;
@@ -539,6 +542,8 @@ static void on_engine_event(int64_t experiment, const char *json, void *arg)
     struct world *world = arg;
     if (world->stopped && strstr(json, "\"event\":\"trial_started\""))
         FAIL(world, "after the stop: %s", json);
+    if (world->frozen && strstr(json, "\"event\":\"trial_started\""))
+        FAIL(world, "while it is frozen: %s", json);
     if (experiment != world->experiment || !strstr(json, "\"event\":\"finished\""))
         return;
     if (strstr(json, "\"state\":\"interrupted\""))
@@ -691,6 +696,7 @@ static void on_stop_kept(void *arg)
 static void user_stops(struct world *world)
 {
     if (world->engine && world->submitted && happens(world, world->faults.user_stops)) {
+        world->frozen = false;
         if (engine_stop(world->engine, world->experiment,
                         rng_chance(&world->rng, 0.5) ? STOP_DRAIN : STOP_NOW, world_now(world),
                         NULL) == 0)
@@ -698,6 +704,49 @@ static void user_stops(struct world *world)
     }
     if (world->now_us < world->faults.until_us && !world->stopped)
         push(world, USER_STOPS, between(world, 1000000, 60000000));
+}
+
+static void on_frozen(void *arg)
+{
+    struct world *world = arg;
+    world->frozen = true;
+}
+
+/* The user puts it off, lets it go on, or pauses the whole queue; in the end all goes on. */
+static void user_holds(struct world *world)
+{
+    struct now now = world_now(world);
+    bool over = world->now_us >= world->faults.until_us;
+
+    if (!world->engine || !world->submitted) {
+        push(world, USER_HOLDS, 1000000);
+        return;
+    }
+    if (over || happens(world, world->faults.user_holds)) {
+        enum held held = over ? HELD_NOT : (enum held)rng_below(&world->rng, 3);
+        world->frozen = false;
+        if (engine_hold(world->engine, world->experiment, held, now, NULL) == 0 &&
+            held == HELD_FROZEN)
+            engine_when_committed(world->engine, on_frozen, world);
+        engine_pause_queue(world->engine, !over && rng_chance(&world->rng, 0.2), now);
+        engine_prioritise(world->engine, world->experiment, between(world, -100, 100), now, NULL);
+        world->holds += held != HELD_NOT;
+    }
+    if (!over)
+        push(world, USER_HOLDS, between(world, 1000000, 60000000));
+}
+
+static void user_interrupts(struct world *world)
+{
+    if (world->engine && !world->stopped && world->submitted &&
+        happens(world, world->faults.user_interrupts)) {
+        world->frozen = false;
+        engine_stop(world->engine, world->experiment,
+                    rng_chance(&world->rng, 0.3) ? STOP_KILL : STOP_INTERRUPT, world_now(world),
+                    NULL);
+    }
+    if (world->now_us < world->faults.until_us)
+        push(world, USER_INTERRUPTS, between(world, 1000000, 60000000));
 }
 
 static void handle(struct world *world, struct event *event)
@@ -755,18 +804,15 @@ static void handle(struct world *world, struct event *event)
     case USER_STOPS:
         user_stops(world);
         break;
+    case USER_HOLDS:
+        user_holds(world);
+        break;
     case SEARCH_DONE:
         if (this_life && world->job)
             engine_search_done(world->engine, TAKE(world->job), world_now(world));
         break;
     case USER_INTERRUPTS:
-        if (world->engine && !world->stopped && world->submitted &&
-            happens(world, world->faults.user_interrupts))
-            engine_stop(world->engine, world->experiment,
-                        rng_chance(&world->rng, 0.3) ? STOP_KILL : STOP_INTERRUPT, world_now(world),
-                        NULL);
-        if (world->now_us < world->faults.until_us)
-            push(world, USER_INTERRUPTS, between(world, 1000000, 60000000));
+        user_interrupts(world);
         break;
     }
 }
@@ -793,6 +839,7 @@ struct world *world_new(uint64_t seed, const char *spec, double cpus, const stru
     push(world, CLOCK_JUMPS, 1000000);
     push(world, USER_INTERRUPTS, 1000000);
     push(world, USER_STOPS, 1000000);
+    push(world, USER_HOLDS, 1000000);
     return world;
 }
 
@@ -850,6 +897,11 @@ void world_turns(const struct world *world, int64_t *add_pauses, int64_t *add_re
 {
     *add_pauses += world->pauses;
     *add_resumes += world->resumes;
+}
+
+int64_t world_holds(const struct world *world)
+{
+    return world->holds;
 }
 
 int64_t world_changes(const struct world *world)

@@ -24,6 +24,7 @@ struct faults {
     double clock_jumps;     /* a second */
     double user_interrupts; /* a second */
     double user_stops;      /* a second: `stop` or `stop --drain`, for good */
+    double user_holds;      /* a second: `pause`, `resume`, also of the whole queue */
     double late_keepers;    /* of a START: the keeper needs seconds to come up */
     double refuses;         /* of a configuration: the machine cannot */
     double misfits;         /* … the program runs out of memory under it */
@@ -43,6 +44,8 @@ struct store *world_store(struct world *world);
 bool world_stopped(const struct world *world);
 /* How often a program was held, and how often one went on. */
 void world_turns(const struct world *world, int64_t *add_pauses, int64_t *add_resumes);
+/* How often the user put it off. */
+int64_t world_holds(const struct world *world);
 /* How often a configuration was put in place. */
 int64_t world_changes(const struct world *world);
 /* How often the trial's program ran to its natural end with exit 0. */

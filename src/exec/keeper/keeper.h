@@ -43,7 +43,7 @@ struct stream {
 struct keeper {
     /* the launch */
     int64_t attempt, time_limit_us, grace_us;
-    uint64_t memory_bytes, output_bytes;
+    uint64_t memory_bytes, output_bytes, files;
     unsigned flags;
     enum cgroup_kind kind;
     const char *dir, *cwd, *path;

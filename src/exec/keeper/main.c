@@ -30,6 +30,7 @@ static void launch_parse(struct keeper *k, char **argv, char **envp)
     k->memory_bytes = text_number(argv[LAUNCH_MEMORY_BYTES]);
     k->output_bytes = text_number(argv[LAUNCH_OUTPUT_BYTES]);
     k->grace_us = (int64_t)text_number(argv[LAUNCH_GRACE_US]);
+    k->files = text_number(argv[LAUNCH_FILES]);
     k->flags = (unsigned)text_number(argv[LAUNCH_FLAGS]);
     k->kind = (enum cgroup_kind)text_number(argv[LAUNCH_CGROUP_KIND]);
     k->argv = argv + LAUNCH_ARGV;

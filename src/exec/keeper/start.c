@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/signal.h>
 #include <time.h>
 
@@ -22,6 +23,18 @@ static _Noreturn void child_fail(struct keeper *k, enum spawn_step step, long r)
     sys_exit(127);
 }
 
+/* The engine may have raised its own limit: some programs close every descriptor there could be, or
+ * select() among them. */
+static void files_limit(const struct keeper *k)
+{
+    struct rlimit64 limit;
+
+    if (!k->files || SYS(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) < 0)
+        return;
+    limit.rlim_cur = k->files;
+    SYS(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit, NULL);
+}
+
 /* Runs in the child, on our stack: must not return. Descriptors of ours close at exec. */
 static _Noreturn void child_main(struct keeper *k, bool born_in_tree)
 {
@@ -30,6 +43,7 @@ static _Noreturn void child_main(struct keeper *k, bool born_in_tree)
     long r;
 
     SYS(SYS_setsid, 0);
+    files_limit(k);
     cgroup_enter(k, !born_in_tree);
     r = SYS(SYS_dup3, out, 1, 0);
     if (r >= 0)

@@ -49,6 +49,7 @@ class Home:
         self.procs = []
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("HONE_")}
         self.env["HONE_HOME"] = self.path
+        self.env["HONE_PORT"] = "off"
         self.env["SWEEP_FOLDER"] = self.folder
 
     def file(self, name, text=None):

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * influxql_tracks.c — rows of functions. Each leaf becomes a track: its values by time, for every
+ * bucket, for the whole range, or of points that were transformed. A row is made of what tracks
+ * have at the same time.
+ *
+ *     points ──► buckets ──► filled ──► transformed ──► track ─┐
+ *     points ───────────────────────► transformed ──► track ───┴──► rows
+ */
+#include "api/influxql_rows.h"
+
+#include <errno.h>
+
+struct entry { /* of a leaf: its value at a time */
+    int64_t time_ns;
+    double value;
+    bool null;
+};
+struct track {
+    struct points points; /* that it is made of, by time, or … */
+    struct whole whole;   /* … what was seen of them */
+    struct entry *at;     /* a VEC */
+    size_t len, cap;
+};
+
+static int64_t floor_to(int64_t ns, int64_t interval, int64_t offset)
+{
+    int64_t rest = (int64_t)(((__int128)ns - offset) % interval);
+    __int128 floor = (__int128)ns - (rest < 0 ? rest + interval : rest);
+    return floor < INT64_MIN ? INT64_MIN : (int64_t)floor;
+}
+
+static int load_track(struct select_run *run, const struct picked *picked, size_t n,
+                      const struct leaf *leaf, struct track *track, struct err *err)
+{
+    struct range range = range_of(run, transform_reach(leaf->term));
+    int r = 0;
+
+    bool whole = !run->statement->interval_ns && whole_can(leaf->term->function);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (str_eq(leaf->field, picked[i].field))
+            r = whole ? look_at_points(run, &picked[i], &track->whole, err)
+                      : load_points(run, &picked[i], range, &track->points, err);
+    points_sort(&track->points, false);
+    return r;
+}
+
+/* The call that makes one value of many; NULL: points are transformed as they are. */
+static const struct term *aggregate_of(const struct term *leaf)
+{
+    while (leaf->kind == TERM_CALL && function_transforms(leaf->function))
+        leaf = leaf->args[0];
+    return leaf->kind == TERM_CALL ? leaf : NULL;
+}
+
+static double percent_of(const struct term *call)
+{
+    return call->n_args > 1 ? call->args[1]->number : 0;
+}
+
+/* ---- buckets ---- */
+
+/* The first of rising points that is not before `until`. */
+static size_t end_of_bucket(const struct points *points, size_t at, int64_t begin, int64_t interval)
+{
+    while (at < points->len && (__int128)points->at[at].time_ns - begin < interval)
+        at++;
+    return at;
+}
+
+static void bucket_entries(const struct select_run *run, const struct term *call, int64_t first,
+                           size_t buckets, struct track *track)
+{
+    int64_t interval = run->statement->interval_ns, chosen = 0;
+    size_t at = 0;
+
+    vec_reserve(track, buckets);
+    for (size_t b = 0; b < buckets; b++) {
+        struct entry entry = {.time_ns = first + (int64_t)b * interval};
+        size_t from = at;
+        at = end_of_bucket(&track->points, at, entry.time_ns, interval);
+        entry.null =
+            at == from || !function_apply(call->function, percent_of(call), track->points.at + from,
+                                          at - from, &entry.value, &chosen);
+        track->at[track->len++] = entry;
+    }
+}
+
+/* Between the neighbours of a gap; a gap at an end stays. */
+static void fill_linear(struct track *track)
+{
+    size_t last = track->len;
+
+    for (size_t i = 0; i < track->len; i++) {
+        if (track->at[i].null)
+            continue;
+        for (size_t k = last + 1; last < track->len && k < i; k++) {
+            double before = track->at[last].value, share = (double)(k - last) / (double)(i - last);
+            track->at[k].value = before + share * (track->at[i].value - before);
+            track->at[k].null = false;
+        }
+        last = i;
+    }
+}
+
+static void drop_nulls(struct track *track)
+{
+    size_t n = 0;
+
+    vec_foreach (entry, track)
+        if (!entry->null)
+            track->at[n++] = *entry;
+    track->len = n;
+}
+
+static void fill_track(const struct statement *s, enum function function, struct track *track)
+{
+    struct entry previous = {.null = true};
+
+    if (s->fill == FILL_LINEAR)
+        fill_linear(track);
+    if (s->fill == FILL_NONE)
+        drop_nulls(track);
+    vec_foreach (entry, track) {
+        if (!entry->null)
+            previous = *entry;
+        if (!entry->null || s->fill == FILL_LINEAR)
+            continue;
+        if (s->fill == FILL_PREVIOUS) {
+            entry->value = previous.value;
+            entry->null = previous.null;
+        } else if (s->fill == FILL_NUMBER || function == FUNCTION_COUNT) {
+            entry->value = s->fill_number; /* none counted is 0 */
+            entry->null = false;
+        }
+    }
+}
+
+/* ---- transformations ---- */
+
+static void apply_inside_out(const struct term *term, int64_t interval_ns, struct points *points)
+{
+    if (term->kind != TERM_CALL || !function_transforms(term->function))
+        return;
+    apply_inside_out(term->args[0], interval_ns, points);
+    transform_apply(term, interval_ns, points);
+}
+
+/* What is there goes through the functions in the order of the rows; nulls are passed over. */
+static void transform_track(const struct select_run *run, const struct term *term,
+                            struct track *track)
+{
+    const struct statement *s = run->statement;
+    struct points *points = &track->points;
+
+    if (!function_transforms(term->function))
+        return;
+    if (aggregate_of(term)) {
+        points->len = 0;
+        vec_foreach (entry, track)
+            if (!entry->null)
+                vec_push(points, ((struct point){entry->time_ns, entry->value}));
+    }
+    track->len = 0;
+    points_sort(points, s->descending);
+    apply_inside_out(term, s->interval_ns, points);
+    for (size_t i = 0; i < points->len; i++) {
+        const struct point *p = &points->at[s->descending ? points->len - 1 - i : i];
+        vec_push(track, ((struct entry){.time_ns = p->time_ns, .value = p->value}));
+    }
+}
+
+/* ---- rows of tracks ---- */
+
+/* The one value of a function over the whole range. */
+static void whole_entry(const struct select_run *run, const struct term *call, struct track *track)
+{
+    const struct statement *s = run->statement;
+    struct entry entry = {.time_ns = s->has_min ? s->min_ns : 0};
+    int64_t chosen = entry.time_ns;
+
+    entry.null = whole_can(call->function)
+                     ? !whole_apply(call->function, &track->whole, &entry.value, &chosen)
+                     : !function_apply(call->function, percent_of(call), track->points.at,
+                                       track->points.len, &entry.value, &chosen);
+    if (run->leaves.len == 1 && function_chooses(call->function))
+        entry.time_ns = chosen;
+    vec_push(track, entry);
+}
+
+/* When the buckets begin if nobody says it. False: there is no point. */
+static bool first_time(const struct select_run *run, const struct track *tracks, int64_t *ret)
+{
+    bool any = false;
+
+    *ret = INT64_MAX;
+    for (size_t i = 0; i < run->leaves.len; i++) {
+        any |= tracks[i].points.len || tracks[i].whole.n;
+        if (tracks[i].points.len)
+            *ret = MIN(*ret, tracks[i].points.at[0].time_ns);
+    }
+    return any;
+}
+
+static int fill_buckets(const struct select_run *run, const struct leaf *leaf, int64_t first_ns,
+                        struct track *track, struct err *err)
+{
+    const struct statement *s = run->statement;
+    const struct term *call = aggregate_of(leaf->term);
+    struct range range = range_of(run, transform_reach(leaf->term));
+    int64_t first = floor_to(s->has_min ? range.min_ns : first_ns, s->interval_ns, s->offset_ns);
+    int64_t last = floor_to(range.max_ns, s->interval_ns, s->offset_ns);
+    __int128 buckets = last < first ? 0 : ((__int128)last - first) / s->interval_ns + 1;
+
+    if (buckets > BUCKETS_MAX)
+        return err_set(err, E2BIG, "max-select-buckets limit exceeded: (%.0f/%d)", (double)buckets,
+                       BUCKETS_MAX);
+    bucket_entries(run, call, first, (size_t)buckets, track);
+    fill_track(s, call->function, track);
+    return 0;
+}
+
+static int make_track(const struct select_run *run, const struct leaf *leaf, int64_t first_ns,
+                      struct track *track, struct err *err)
+{
+    const struct term *call = aggregate_of(leaf->term);
+    int r = 0;
+
+    if (call && run->statement->interval_ns)
+        r = fill_buckets(run, leaf, first_ns, track, err);
+    else if (call)
+        whole_entry(run, call, track);
+    if (r == 0)
+        transform_track(run, leaf->term, track);
+    return r;
+}
+
+/* False: all tracks are at their end. */
+static bool next_time(const struct track *tracks, const size_t *at, size_t n, int64_t *ret)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < n; i++) {
+        if (at[i] == tracks[i].len)
+            continue;
+        int64_t time = tracks[i].at[at[i]].time_ns;
+        *ret = any ? MIN(*ret, time) : time;
+        any = true;
+    }
+    return any;
+}
+
+static void merge_tracks(const struct select_run *run, const struct track *tracks,
+                         struct table *table)
+{
+    size_t n = run->leaves.len;
+    autofree(mem) size_t *at = xcalloc(n + 1, sizeof(*at));
+    autofree(mem) struct cell *cells = xcalloc(n + 1, sizeof(*cells));
+    int64_t time;
+
+    while (next_time(tracks, at, n, &time)) {
+        for (size_t i = 0; i < n; i++) {
+            const struct entry *entry = at[i] < tracks[i].len ? &tracks[i].at[at[i]] : NULL;
+            bool now = entry && entry->time_ns == time;
+            cells[i] = now && !entry->null
+                           ? (struct cell){.kind = CELL_NUMBER, .number = entry->value}
+                           : (struct cell){.kind = CELL_NULL};
+            at[i] += now;
+        }
+        put_row(run, time, cells, table);
+    }
+}
+
+static int make_tracks(struct select_run *run, const struct picked *picked, size_t n,
+                       struct track *tracks, bool *ret_any, struct err *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < run->leaves.len; i++)
+        r = load_track(run, picked, n, &run->leaves.at[i], &tracks[i], err);
+    int64_t first_ns;
+    *ret_any = first_time(run, tracks, &first_ns);
+    for (size_t i = 0; r == 0 && *ret_any && i < run->leaves.len; i++)
+        r = make_track(run, &run->leaves.at[i], first_ns, &tracks[i], err);
+    return r;
+}
+
+static bool has_entries(const struct track *tracks, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (tracks[i].len)
+            return true;
+    return false;
+}
+
+int function_rows(struct select_run *run, const struct picked *picked, size_t n, struct table **ret,
+                  struct err *err)
+{
+    autofree(mem) struct track *tracks = xcalloc(run->leaves.len + 1, sizeof(*tracks));
+    bool any = false;
+    int r = make_tracks(run, picked, n, tracks, &any, err);
+
+    if (r == 0 && any && has_entries(tracks, run->leaves.len)) {
+        *ret = begin_table(run);
+        merge_tracks(run, tracks, *ret);
+        arrange(run->statement, *ret);
+    }
+    for (size_t i = 0; i < run->leaves.len; i++) {
+        vec_release(&tracks[i].points);
+        vec_release(&tracks[i]);
+    }
+    return r;
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tuning.c — the phases of a trial's configuration.
+ *
+ *     attempt 1                     attempt 2
+ *     |---- threads=2 ----|-- 1 --| |-- threads=1 workers=4 --|
+ *     beginning           tuned,    tuned, restart: in force when
+ *                         live      the next attempt starts
+ *
+ * A decision in place counts from its event. One that starts the program again counts from the next
+ * attempt. An attempt without decisions has what its row says. What was in force before the first
+ * decision is what that decision says it came from.
+ */
+#include "api/tuning.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- events ---- */
+
+bool tuning_is_event(const json_t *event)
+{
+    const char *name = json_get_text(event, "event", "");
+    return str_eq(name, "tuned") || str_eq(name, "changed") || str_eq(name, "tune_note") ||
+           str_eq(name, "pinned");
+}
+
+struct loading {
+    struct tuning_log *log;
+    int64_t trial; /* 0: all */
+};
+
+static int on_event(int64_t id, int64_t time_us, int64_t trial, const char *json, void *arg)
+{
+    struct loading *loading = arg;
+    autofree(json) json_t *event = NULL;
+
+    if ((loading->trial && trial != loading->trial) ||
+        json_parse(json, strlen(json), &event, NULL) < 0 || !tuning_is_event(event))
+        return 0;
+    vec_push(&loading->log->events, ((struct tuning_event){trial, id, time_us, xstrdup(json)}));
+    return 0;
+}
+
+static int by_trial(const void *a, const void *b)
+{
+    const struct tuning_event *x = a, *y = b;
+    if (x->trial != y->trial)
+        return x->trial < y->trial ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+int tuning_log_load(struct tuning_log *log, struct store *store, int64_t experiment, int64_t trial,
+                    struct err *err)
+{
+    struct loading loading = {log, trial};
+    int r = store_events(store, experiment, 0, 0, on_event, &loading, err);
+
+    if (log->events.len)
+        qsort(log->events.at, log->events.len, sizeof(*log->events.at), by_trial);
+    return r;
+}
+
+void tuning_log_release(struct tuning_log *log)
+{
+    vec_foreach (event, &log->events)
+        free(event->json);
+    vec_release(&log->events);
+}
+
+const struct tuning_event *tuning_log_find(const struct tuning_log *log, int64_t trial,
+                                           size_t *ret_n)
+{
+    size_t low = 0, high = log->events.len;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (log->events.at[middle].trial < trial)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (*ret_n = 0; low + *ret_n < log->events.len; ++*ret_n)
+        if (log->events.at[low + *ret_n].trial != trial)
+            break;
+    return *ret_n ? &log->events.at[low] : NULL;
+}
+
+/* ---- system parameters ---- */
+
+size_t system_count(const struct spec *spec)
+{
+    if (!spec_has_system(spec))
+        return 0;
+    return spec->joint_n ? spec->joint_n : spec->system.n;
+}
+
+const char *system_name_at(const struct spec *spec, size_t i)
+{
+    if (!spec->joint_n)
+        return spec->system.params[i].name;
+    return spec->space.params[spec->space.n - spec->joint_n + i].name;
+}
+
+/* Where they start, as an object; NULL if that is not said. */
+static json_t *starts_of(const struct spec *spec)
+{
+    autorelease(str) struct str text = STR_INIT;
+    struct json_out out = JSON_OUT(&text);
+    size_t n = spec->joint_n ? 0 : system_count(spec);
+    autofree(mem) double *point = xcalloc(n + 1, sizeof(*point));
+    json_t *object = NULL;
+
+    if (n == 0 || !spec->settings)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        point[i] = spec->settings[i].start;
+    space_json(&spec->system, point, &out);
+    json_parse(text.s, text.len, &object, NULL);
+    return object;
+}
+
+/* ---- phases ---- */
+
+/* Something that put a configuration, or a part of one, in force. */
+struct mark {
+    int64_t since_us, attempt, generation;
+    double step;
+    json_t *set; /* owned */
+};
+
+struct building {
+    struct tuning *tuning;
+    const struct spec *spec;
+    VEC(struct mark) marks;
+    VEC(json_t *) before; /* objects that tell the first values, the surest first; owned */
+};
+
+static void building_release(struct building *building)
+{
+    vec_foreach (mark, &building->marks)
+        json_decref(mark->set);
+    vec_release(&building->marks);
+    vec_foreach (object, &building->before)
+        json_decref(*object);
+    vec_release(&building->before);
+}
+
+static int64_t attempt_at(const struct tuning *tuning, int64_t time_us)
+{
+    int64_t number = 0;
+    vec_foreach (attempt, &tuning->attempts)
+        if (attempt->started_us && attempt->started_us <= time_us)
+            number = attempt->number;
+    return number;
+}
+
+/* The first attempt that began after `time_us`; NULL if there is none. */
+static const struct tuning_attempt *attempt_after(const struct tuning *tuning, int64_t time_us)
+{
+    vec_foreach (attempt, &tuning->attempts)
+        if (attempt->started_us > time_us)
+            return attempt;
+    return NULL;
+}
+
+static bool is_restart(const json_t *event)
+{
+    return str_eq(json_get_text(event, "kind", ""), "restart");
+}
+
+static int64_t generation_of(const json_t *event)
+{
+    return MAX(json_get_int(event, "generation", 0), 0);
+}
+
+static void add_mark(struct building *building, struct mark mark, json_t *set)
+{
+    mark.set = json_incref(set);
+    vec_push(&building->marks, mark);
+}
+
+static void on_tuned(struct building *building, const json_t *event, int64_t time_us)
+{
+    json_t *to = json_object_get(event, "to"), *from = json_object_get(event, "from");
+    struct mark mark = {.since_us = time_us,
+                        .attempt = attempt_at(building->tuning, time_us),
+                        .generation = generation_of(event),
+                        .step = json_get_double(event, "step", NAN)};
+
+    if (json_is_object(from))
+        vec_push(&building->before, json_incref(from));
+    if (!json_is_object(to) || str_eq(json_get_text(event, "kind", "none"), "none"))
+        return;
+    if (is_restart(event)) {
+        const struct tuning_attempt *next = attempt_after(building->tuning, time_us);
+        if (!next)
+            return; /* decided, not yet in force */
+        mark.since_us = next->started_us;
+        mark.attempt = next->number;
+        mark.step = NAN;
+    }
+    add_mark(building, mark, to);
+}
+
+/* Tells the cost. Of a change that nobody announced it is the only word. */
+static void on_changed(struct building *building, const json_t *event, int64_t time_us)
+{
+    struct tuning *tuning = building->tuning;
+    json_t *set = json_object_get(event, "system");
+    int64_t generation = generation_of(event);
+    double cost_s = json_get_double(event, "cost_s", NAN);
+    struct tuning_cost *cost = is_restart(event) ? &tuning->restart : &tuning->live;
+
+    if (isfinite(cost_s)) {
+        cost->n++;
+        cost->sum_s += cost_s;
+    }
+    vec_foreach (mark, &building->marks)
+        if (mark->generation == generation)
+            return;
+    if (json_is_object(set))
+        add_mark(building,
+                 (struct mark){.since_us = time_us,
+                               .attempt = attempt_at(tuning, time_us),
+                               .generation = generation,
+                               .step = json_get_double(event, "step", NAN)},
+                 set);
+}
+
+static void read_events(struct building *building, const struct tuning_event *events, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        autofree(json) json_t *event = NULL;
+        if (json_parse(events[i].json, strlen(events[i].json), &event, NULL) < 0)
+            continue;
+        if (str_eq(json_get_text(event, "event", ""), "tuned"))
+            on_tuned(building, event, events[i].time_us);
+        else if (str_eq(json_get_text(event, "event", ""), "changed"))
+            on_changed(building, event, events[i].time_us);
+    }
+}
+
+/* An attempt in which nothing was decided has one configuration. */
+static void read_attempts(struct building *building)
+{
+    size_t n_events = building->marks.len;
+
+    vec_foreach (attempt, &building->tuning->attempts) {
+        autofree(json) json_t *set = NULL;
+        bool decided = false;
+        for (size_t i = 0; i < n_events; i++)
+            decided |= building->marks.at[i].attempt == attempt->number;
+        if (!attempt->system ||
+            json_parse(attempt->system, strlen(attempt->system), &set, NULL) < 0 ||
+            !json_is_object(set))
+            continue;
+        vec_push(&building->before, json_incref(set));
+        if (!decided)
+            add_mark(
+                building,
+                (struct mark){attempt->started_us, attempt->number, attempt->generation, NAN, NULL},
+                set);
+    }
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct mark *x = a, *y = b;
+    if (x->since_us != y->since_us)
+        return x->since_us < y->since_us ? -1 : 1;
+    return x->generation < y->generation ? -1 : x->generation > y->generation;
+}
+
+static json_t *first_value(const struct building *building, const char *name)
+{
+    vec_foreach (object, &building->before) {
+        json_t *value = json_object_get(*object, name);
+        if (value && !json_is_null(value))
+            return json_incref(value);
+    }
+    return NULL;
+}
+
+static void begin_phases(struct building *building)
+{
+    struct tuning *tuning = building->tuning;
+    struct tuning_phase phase = {.since_us = INT64_MIN, .step = NAN};
+
+    phase.values = xcalloc(tuning->n_values + 1, sizeof(*phase.values));
+    for (size_t i = 0; i < tuning->n_values; i++)
+        phase.values[i] = first_value(building, system_name_at(building->spec, i));
+    if (building->marks.len)
+        phase.generation = MAX(building->marks.at[0].generation - 1, 0);
+    vec_push(&tuning->phases, phase);
+}
+
+static void phase_release(struct tuning_phase *phase, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        json_decref(phase->values[i]);
+    free(phase->values);
+}
+
+/* The same again is no phase of its own; it may come with a new number. */
+static void add_phase(struct building *building, const struct mark *mark)
+{
+    struct tuning *tuning = building->tuning;
+    const struct tuning_phase *last = vec_last(&tuning->phases);
+    struct tuning_phase phase = {mark->since_us, mark->attempt, mark->step, mark->generation, NULL};
+
+    phase.values = xcalloc(tuning->n_values + 1, sizeof(*phase.values));
+    for (size_t i = 0; i < tuning->n_values; i++) {
+        json_t *value = json_object_get(mark->set, system_name_at(building->spec, i));
+        bool known = value && !json_is_null(value);
+        phase.values[i] = json_incref(known ? value : last->values[i]);
+    }
+    vec_push(&tuning->phases, phase);
+    bool same = tuning_same_values(tuning, tuning->phases.len - 2, tuning->phases.len - 1);
+    tuning->changes += !same;
+    if (same && (tuning->phases.len == 2 ||
+                 tuning->phases.at[tuning->phases.len - 2].generation == mark->generation)) {
+        tuning->phases.at[tuning->phases.len - 2].generation = mark->generation;
+        phase_release(vec_last(&tuning->phases), tuning->n_values);
+        tuning->phases.len--;
+    }
+}
+
+static int keep_attempt(const struct attempt *attempt, void *arg)
+{
+    struct tuning *tuning = arg;
+    vec_push(&tuning->attempts,
+             ((struct tuning_attempt){attempt->number, attempt->started_us, attempt->generation,
+                                      attempt->system ? xstrdup(attempt->system) : NULL}));
+    return 0;
+}
+
+int tuning_load(struct tuning *tuning, struct store *store, const struct spec *spec,
+                const struct trial_row *row, const struct tuning_log *log, struct err *err)
+{
+    autorelease(building) struct building building = {.tuning = tuning, .spec = spec};
+    size_t n = 0;
+    const struct tuning_event *events = tuning_log_find(log, row->trial.number, &n);
+    json_t *object = NULL;
+
+    *tuning = (struct tuning){.n_values = system_count(spec)};
+    int r = store_attempts(store, row->trial.experiment, row->trial.number, false, keep_attempt,
+                           tuning, err);
+    read_events(&building, events, n);
+    read_attempts(&building);
+    if (row->params_json &&
+        json_parse(row->params_json, strlen(row->params_json), &object, NULL) == 0)
+        vec_push(&building.before, object); /* under joint */
+    object = starts_of(spec);
+    if (object)
+        vec_push(&building.before, object);
+    if (building.marks.len)
+        qsort(building.marks.at, building.marks.len, sizeof(*building.marks.at), by_time);
+    begin_phases(&building);
+    vec_foreach (mark, &building.marks)
+        add_phase(&building, mark);
+    return r;
+}
+
+void tuning_release(struct tuning *tuning)
+{
+    vec_foreach (phase, &tuning->phases)
+        phase_release(phase, tuning->n_values);
+    vec_release(&tuning->phases);
+    vec_foreach (attempt, &tuning->attempts)
+        free(attempt->system);
+    vec_release(&tuning->attempts);
+}
+
+/* ---- questions ---- */
+
+static bool has_begun(const struct tuning_phase *phase, int64_t attempt, int64_t time_us,
+                      int64_t step)
+{
+    if (time_us)
+        return time_us >= phase->since_us;
+    if (phase->attempt != attempt)
+        return phase->attempt < attempt;
+    return isnan(phase->step) || (step != STEP_NONE && (double)step > phase->step);
+}
+
+size_t tuning_phase_at(const struct tuning *tuning, int64_t attempt, int64_t time_us, int64_t step)
+{
+    for (size_t i = tuning->phases.len - 1; i > 0; i--)
+        if (has_begun(&tuning->phases.at[i], attempt, time_us, step))
+            return i;
+    return 0;
+}
+
+bool tuning_same_values(const struct tuning *tuning, size_t a, size_t b)
+{
+    for (size_t i = 0; i < tuning->n_values; i++) {
+        const json_t *x = tuning->phases.at[a].values[i], *y = tuning->phases.at[b].values[i];
+        bool numbers = json_is_number(x) && json_is_number(y);
+        if (numbers ? json_number_value(x) != json_number_value(y) : x != y && !json_equal(x, y))
+            return false;
+    }
+    return true;
+}
+
+void str_add_json_text(struct str *to, const json_t *value)
+{
+    struct json_out out = JSON_OUT(to);
+
+    if (json_is_string(value))
+        str_add(to, json_string_value(value));
+    else if (value && !json_is_null(value))
+        json_value(&out, value);
+}
+
+void tuning_words(const struct tuning *tuning, const struct spec *spec, size_t phase,
+                  struct str *to)
+{
+    const char *gap = "";
+
+    for (size_t i = 0; i < tuning->n_values; i++) {
+        const json_t *value = tuning->phases.at[phase].values[i];
+        if (!value)
+            continue;
+        str_addf(to, "%s%s=", gap, system_name_at(spec, i));
+        str_add_json_text(to, value);
+        gap = " ";
+    }
+}
+
+void tuning_put_system(struct json_out *out, const struct spec *spec, const char *key,
+                       json_t *const *values)
+{
+    json_key(out, key);
+    if (!values) {
+        json_null_out(out);
+        return;
+    }
+    json_begin_object(out);
+    for (size_t i = 0; i < system_count(spec); i++) {
+        json_key(out, system_name_at(spec, i));
+        if (values[i])
+            json_value(out, values[i]);
+        else
+            json_null_out(out);
+    }
+    json_end_object(out);
+}
+
+void str_add_changes(struct str *to, int64_t changes, double cost_s)
+{
+    str_addf(to, "%lld change%s", (long long)changes, changes == 1 ? "" : "s");
+    if (cost_s > 0)
+        str_addf(to, ", cost %.2g s", cost_s);
+}
+
+void str_add_energy(struct str *to, double joules, bool measured)
+{
+    static const char *const units[] = {"J", "kJ", "MJ", "GJ"};
+    size_t unit = 0;
+
+    if (!(joules > 0) || isinf(joules))
+        return;
+    for (; joules >= 999.5 && unit + 1 < ARRAY_LEN(units); unit++)
+        joules /= 1000;
+    str_addf(to, "%.3g %s %s", joules, units[unit], measured ? "measured" : "estimated");
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * v1_series.h — POST /v1/series: curves of many trials, for a picture of so many columns. The
+ * question is JSON, the answer little-endian bytes, every part 8-byte aligned:
+ *
+ *     "HSR1" u32 kind (0 lines, 1 groups) u32 n u32 zero; f64 x0, x1 (the view that was drawn)
+ *     each line:   u32 points, marks; u64 count, nans; f64 x[points], y[points], mark_x[marks]
+ *     each group:  u32 points, trials; f64 x[points], middle[points], low[points], high[points]
+ *
+ * A y that is NaN is a gap. count: all values in view, nans: those of them that are no finite
+ * numbers; marks say where these are. x is for a picture: a step from 2^53 on is the nearest
+ * double; as it was told it comes from /v1/experiments/N/samples (v1_samples.h).
+ */
+#ifndef HONE_V1_SERIES_H
+#define HONE_V1_SERIES_H
+
+#include "base/json.h"
+#include "series/charts.h"
+
+#define SERIES_ASK_LINES 1000
+#define SERIES_ASK_WIDTH 16384
+#define SERIES_ASK_CELLS (4u << 20) /* groups: members × columns */
+
+enum series_band { BAND_MINMAX, BAND_QUARTILES, BAND_INTERVAL };
+struct series_ask_line {
+    char *trial, *metric; /* "3.7", or "machine" for its own figures */
+};
+struct series_ask_group {
+    VEC(size_t) lines;
+};
+struct series_ask {
+    enum charts_x x;
+    double from, to; /* NaN: that of the data */
+    size_t width;
+    double smooth; /* [0, 1) */
+    VEC(struct series_ask_line) lines;
+    bool grouped;
+    VEC(struct series_ask_group) groups;
+    bool median; /* else the mean */
+    enum series_band band;
+};
+/* -EINVAL with a sentence. `ret` is released by the caller, also after an error. */
+int series_ask_parse(const json_t *body, struct series_ask *ret, struct err *err);
+void series_ask_release(struct series_ask *ask);
+
+/* The answer, from the picture of each line; all have the same view. */
+void series_answer(const struct series_ask *ask, const struct query_view *view,
+                   const struct query_chart *const *charts, struct str *to);
+
+#endif

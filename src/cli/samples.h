@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * samples.h — every sample of an experiment, in the order in which they came: of the home's store,
+ * or of a server. For `hone export --follow` and `--influx`.
+ */
+#ifndef HONE_SAMPLES_H
+#define HONE_SAMPLES_H
+
+#include "api/find.h"
+#include "cli/remote.h"
+#include "series/db.h"
+
+struct samples_series { /* a metric of a source; borrowed for the call */
+    struct series_source source;
+    const char *metric;
+    uint32_t id; /* for samples_read(); never SERIES_NAME_NONE */
+    uint64_t count;
+};
+typedef void samples_fn(const struct samples_series *series, void *arg);
+typedef void samples_param_fn(const char *name, const char *text, void *arg);
+
+struct samples;
+struct samples_ops {
+    /* Does somebody work at it? To be asked before a look, which is the last if not. */
+    bool (*goes_on)(struct samples *samples);
+    /* All series that there are, if there is more than at the last look or `always`. */
+    int (*look)(struct samples *samples, bool always, samples_fn *fn, void *arg, struct err *err);
+    /* Values from..to of one; of the chunk only n, steps, times_ns and values are filled in. */
+    int (*read)(struct samples *samples, const struct samples_series *series, uint64_t from,
+                uint64_t to, series_chunk_fn *fn, void *arg, struct err *err);
+    /* The parameters of a trial, as texts; "": inactive. */
+    int (*params)(struct samples *samples, int64_t trial, samples_param_fn *fn, void *arg,
+                  struct err *err);
+    void (*free)(struct samples *samples);
+};
+struct samples {
+    const struct samples_ops *ops;
+    int64_t experiment, created_us;
+};
+void samples_free(struct samples *samples);
+DEFINE_AUTOFREE(samples);
+
+/* Of the home; all is borrowed. `target` may be NULL if nobody asks for parameters or whether it
+ * goes on. */
+struct samples *samples_of_home(const char *home, struct store *store, struct series_db *series,
+                                const struct target *target);
+/* Of a server, which is awaited when it goes away; `remote` is borrowed. */
+int samples_of_server(struct remote *remote, const char *ref, struct samples **ret,
+                      struct err *err);
+
+#endif

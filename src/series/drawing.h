@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * drawing.h — one line drawn, with the state of its drawing, so that what came since can be added.
+ * Private to charts.c.
+ */
+#ifndef HONE_DRAWING_H
+#define HONE_DRAWING_H
+
+#include "series/charts.h"
+#include "series/course.h"
+
+struct drawing {
+    struct charts_ask ask;
+    int64_t experiment, trial;
+    char *metric;
+    struct query_chart *chart; /* NULL: not drawn yet */
+    struct query_smooth smooth;
+    struct course seen;  /* what the store said of it then */
+    uint64_t rows, ties; /* of the last part: drawn; those of them at `last` */
+    int64_t last, next;  /* the last x, as it is stored; the next step to count */
+    int64_t last_step;   /* of the last row drawn */
+    int64_t first_ns;    /* where CHARTS_RELATIVE begins */
+    bool grows;          /* all rows have an x of their own, which never falls */
+    uint64_t values;     /* read so far, over all drawings */
+};
+/* `metric` is copied. */
+void drawing_init(struct drawing *drawing, const struct charts_ask *ask,
+                  const struct charts_line *line);
+void drawing_release(struct drawing *drawing);
+
+enum drawing_done { DRAWING_SAME, DRAWING_GREW, DRAWING_DRAWN };
+/* Draw what the store has by now. The chart is not NULL afterwards. */
+enum drawing_done drawing_update(struct drawing *drawing, struct series_db *db);
+
+#endif

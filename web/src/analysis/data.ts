@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * data.ts — the results of an experiment as columns, for all charts of the analysis: one request for
+ * the names, one for the numbers. Trials that completed, unless all are wanted; a filter in the
+ * expression language narrows them.
+ */
+import { useEffect, useMemo } from "preact/hooks";
+import { columns, trials } from "../api.ts";
+import { flag, text, useQuery } from "../address.ts";
+import { type Loaded, useLoad, useThrottled } from "../load.ts";
+import { resets, useChanges } from "../stream.ts";
+import type { Column, Experiment, Objective, ParamSpec } from "../types.ts";
+import { type Axis, axisOf, wantsLog } from "./axis.ts";
+
+export interface Field {
+    name: string; /* "params.lr" */
+    label: string; /* "lr" */
+    kind: "value" | "param" | "metric" | "other";
+    values: Float64Array;
+    names: string[] | null;
+    log: boolean; /* drawn so unless told otherwise */
+}
+
+export interface Results {
+    experiment: number;
+    rows: number;
+    numbers: Float64Array;
+    fields: Field[];
+    objective: Field; /* label: the metric */
+    goal: 1 | -1;
+    objectives: { field: string; goal: 1 | -1 }[];
+    best: number; /* row; -1: none */
+}
+
+const METRICS_MAX = 60;
+
+export function objectivesOf(experiment: Experiment): Objective[] {
+    const given = experiment.spec?.objective ?? experiment.objective;
+    const all = Array.isArray(given) ? given : given ? [given] : [];
+    return all.filter((o): o is Objective => typeof o?.metric === "string");
+}
+
+function namesOf(column: Column): string[] | null {
+    if (column.type === "text") return (column.choices ?? []).map(String);
+    return column.type === "bool" ? ["false", "true"] : null;
+}
+
+function specLog(experiment: Experiment, label: string): boolean | undefined {
+    const param = experiment.spec?.params?.[label] as ParamSpec | undefined;
+    return typeof param === "object" && param !== null && param.scale ? param.scale === "log" : undefined;
+}
+
+function fieldOf(experiment: Experiment, column: Column, values: Float64Array): Field {
+    const label = column.name.replace(/^(params|metrics)\./, "").replace(/\.last$/, "");
+    const names = namesOf(column);
+    const log = !names && (column.kind === "param" ? (specLog(experiment, label) ?? wantsLog(values)) : false);
+    const kind = column.kind === "param" ? "param" : column.kind === "metric" ? "metric" : "other";
+    return { name: column.name, label, kind, values, names, log };
+}
+
+/* Does it tell anything: two different values or more. */
+export function varies(field: Field): boolean {
+    const first = field.values.find((v) => !Number.isNaN(v));
+    return field.values.some((v) => !Number.isNaN(v) && v !== first);
+}
+
+function bestRow(values: Float64Array, goal: number): number {
+    let best = -1;
+    values.forEach((v, i) => {
+        if (Number.isFinite(v) && (best < 0 || v * goal > values[best]! * goal)) best = i;
+    });
+    return best;
+}
+
+async function load(experiment: Experiment, where: string, signal: AbortSignal): Promise<Results> {
+    const e = experiment.experiment;
+    const head = await trials(e, { limit: 1 }, signal);
+    const params = head.columns.filter((c) => c.kind === "param"), metrics = head.columns.filter((c) => c.kind === "metric").slice(0, METRICS_MAX);
+    const seconds: Column = { name: "seconds", kind: "field", type: "number" }, started: Column = { name: "started", kind: "field", type: "time" };
+    const wanted = [...params, ...metrics, seconds, started];
+    const answer = await columns(e, ["value", ...wanted.map((c) => c.name)], where, signal);
+    const goals = objectivesOf(experiment), goal = goals[0]?.goal === "maximize" ? 1 : -1;
+    const objective: Field = { name: "value", label: goals[0]?.metric ?? "value", kind: "value", values: answer.columns[0]!, names: null, log: false };
+    return {
+        experiment: e, rows: answer.numbers.length, numbers: answer.numbers, objective, goal,
+        fields: [objective, ...wanted.map((c, i) => fieldOf(experiment, c, answer.columns[i + 1]!))],
+        objectives: goals.map((o) => ({ field: `metrics.${o.metric}.last`, goal: o.goal === "maximize" ? 1 : -1 })),
+        best: bestRow(objective.values, goal),
+    };
+}
+
+const COMPLETED = "state = 'completed'";
+
+export function useResults(experiment: Experiment): { load: Loaded<Results>; all: boolean; setAll: (v: boolean) => void; where: string; setWhere: (v: string) => void } {
+    const [all, setAll] = useQuery("all", flag());
+    const [where, setWhere] = useQuery("where", text());
+    const filter = all ? where : where ? `${COMPLETED} and (${where})` : COMPLETED;
+    const loaded = useLoad(`${experiment.experiment} ${filter}`, (signal) => load(experiment, filter, signal));
+    const soon = useThrottled(loaded.reload, 5000);
+    useChanges((batch) => batch.some((e) => e.experiment === experiment.experiment && e.event === "trial_ended") && soon());
+    useEffect(() => resets.subscribe(loaded.reload), [loaded.reload]);
+    return { load: loaded, all, setAll, where, setWhere };
+}
+
+export function axisFor(field: Field, log = field.log): Axis {
+    return axisOf(field.label, field.values, { log: log && !field.names, names: field.names });
+}
+
+/* 0 (worst) … 1 (best) for each row of a field, for colours; NaN stays. */
+export function useShares(field: Field, goal: number): Float64Array {
+    return useMemo(() => {
+        let low = Infinity, high = -Infinity;
+        for (const v of field.values) if (Number.isFinite(v)) [low, high] = [Math.min(low, v), Math.max(high, v)];
+        const span = high - low;
+        return field.values.map((v) => (Number.isFinite(v) ? (span > 0 ? (goal > 0 ? (v - low) / span : (high - v) / span) : 1) : Number.NaN));
+    }, [field.values, goal]);
+}

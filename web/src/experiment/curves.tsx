@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * curves.tsx — the tab "Curves": metrics of the selected, best or newest trials over steps or time,
+ * one chart for each metric and each facet. All of its state is in the address.
+ */
+import { useMemo, useRef, useState } from "preact/hooks";
+import { flag, format, useQuery } from "../address.ts";
+import * as api from "../api.ts";
+import { useKeys } from "../keys.ts";
+import { useLoad, useThrottled } from "../load.ts";
+import { useStore } from "../store.ts";
+import { useChanges } from "../stream.ts";
+import { lineColour, lineColours, theme } from "../theme.ts";
+import type { Experiment } from "../types.ts";
+import { Button } from "../ui/button.tsx";
+import { Check, Picker, Select, Slider } from "../ui/field.tsx";
+import { Empty, Loaded } from "../ui/parts.tsx";
+import { Popover } from "../ui/popover.tsx";
+import { dashesOf, split, trialsOf, within, zoomed, type Bundle, type CurveTrial } from "./curve_data.ts";
+import { CurvePanel } from "./curve_panel.tsx";
+import { codecs, picks, trialsQuery, usualMetrics, viewOf } from "./curve_query.ts";
+import "./curves.css";
+import { objectiveOf } from "./header.tsx";
+
+const panelsMost = 24;
+
+function paramsOf(x: Experiment, trials: CurveTrial[]): string[] {
+    return [...new Set([...Object.keys(x.spec?.params ?? {}), ...trials.flatMap((t) => Object.keys(t.params))])];
+}
+
+function GroupLegend({ groups }: { groups: Bundle[] }) {
+    useStore(theme);
+    return (
+        <ul class="legend" aria-label="Groups in the charts">
+            {groups.map((g, i) => (
+                <li key={g.label}>
+                    <i style={{ background: lineColour(i) }} /> {g.label} <small>{g.trials.length}</small>
+                </li>
+            ))}
+        </ul>
+    );
+}
+
+/* The stroke of a line, as it is in the charts. */
+function Stroke({ colour, dash }: { colour: string; dash: number[] }) {
+    return (
+        <svg width="18" height="6" aria-hidden="true">
+            <line x1="0" y1="3" x2="18" y2="3" stroke={colour} stroke-width="2.4" stroke-dasharray={dash.join(" ")} />
+        </svg>
+    );
+}
+
+function Legend({ trials, onLoud }: { trials: CurveTrial[]; onLoud: (name: string | null) => void }) {
+    useStore(theme);
+    const dashes = dashesOf(trials, lineColours);
+    return (
+        <ul class="legend" aria-label="Trials in the charts">
+            {trials.slice(0, 60).map((t, i) => (
+                <li key={t.name}>
+                    <a href={format(["t", t.name])} onMouseEnter={() => onLoud(t.name)} onMouseLeave={() => onLoud(null)} onFocus={() => onLoud(t.name)} onBlur={() => onLoud(null)}>
+                        <Stroke colour={lineColour(t.number)} dash={dashes[i]!} />
+                        {t.name}
+                    </a>
+                </li>
+            ))}
+            {trials.length > 60 && <li class="dim">{trials.length - 60} more</li>}
+        </ul>
+    );
+}
+
+const xs = [{ value: "step", label: "step" }, { value: "relative", label: "time since start" }, { value: "time", label: "clock time" }] as const;
+
+export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
+    const e = x.experiment;
+    const [selected, setSelected] = useQuery("sel", codecs.sel);
+    const [pick, setPick] = useQuery("pick", codecs.pick(selected));
+    const [count, setCount] = useQuery("n", codecs.n);
+    const [chosen, setChosen] = useQuery("metric", codecs.metric);
+    const [xKind, setX] = useQuery("x", codecs.x);
+    const [xLog, setXLog] = useQuery("xlog", flag());
+    const [yLog, setYLog] = useQuery("ylog", flag());
+    const [smooth, setSmooth] = useQuery("smooth", codecs.smooth);
+    const [group, setGroup] = useQuery("group", codecs.group);
+    const [facet, setFacet] = useQuery("facet", codecs.facet);
+    const [middle, setMiddle] = useQuery("middle", codecs.middle);
+    const [band, setBand] = useQuery("band", codecs.band);
+    const [from, setFrom] = useQuery("from", codecs.from);
+    const [to, setTo] = useQuery("to", codecs.to);
+    const extent = useRef<[number, number]>([0, 1]);
+    const [loud, setLoud] = useState<string | null>(null);
+    const names = useLoad(`metrics ${e}`, (signal) => api.metrics(e, signal));
+    const key = JSON.stringify([e, pick, pick === "selected" ? selected : count]);
+    const load = useLoad(key, async (signal) => trialsOf(e, await api.trials(e, trialsQuery(objectiveOf(x), pick, count, selected), signal)));
+    const soon = useThrottled(() => (load.reload(), names.reload()), 4000);
+    useChanges((batch) => pick !== "selected" && batch.some((c) => c.experiment === e && c.event !== "changed") && soon());
+    const zoom = (range: [number, number] | null) => (setFrom(range?.[0] ?? null), setTo(range?.[1] ?? null));
+    useKeys("Curves", [
+        { keys: "y", help: "logarithmic y", act: () => setYLog(!yLog) },
+        { keys: "l", help: "logarithmic x", act: () => setXLog(!xLog) },
+        { keys: "+", help: "zoom in", act: () => zoom(zoomed(extent.current, 0.5, 0)) },
+        { keys: "-", help: "zoom out", act: () => zoom(zoomed(extent.current, 2, 0)) },
+        { keys: ",", help: "to the left", act: () => zoom(zoomed(extent.current, 1, -0.25)) },
+        { keys: ".", help: "to the right", act: () => zoom(zoomed(extent.current, 1, 0.25)) },
+        { keys: "0", help: "whole range", act: () => zoom(null) },
+        { keys: "]", help: "smoother", act: () => setSmooth(Math.min(0.99, Math.round((smooth + 0.1) * 100) / 100)) },
+        { keys: "[", help: "less smooth", act: () => setSmooth(Math.max(0, Math.round((smooth - 0.1) * 100) / 100)) },
+    ]);
+    const listKey = JSON.stringify(load.value?.map((t) => [t.number, t.params]));
+    const trials = useMemo(() => load.value ?? [], [listKey]);
+    const facets = useMemo(() => (facet ? split(trials, facet) : [{ label: "", trials }]), [trials, facet]);
+    const groups = useMemo(() => (group ? split(trials, group) : null), [trials, group]);
+    const bundles = useMemo(() => facets.map((f) => groups && within(groups, f.trials)), [facets, groups]);
+    const metrics = chosen.length > 0 ? chosen : usualMetrics(objectiveOf(x), names.value ?? []);
+    const params = paramsOf(x, trials);
+    const view = viewOf(from, to);
+    const panels = metrics.flatMap((metric) => facets.map((f, i) => ({ metric, facet: f, groups: bundles[i] ?? null })));
+    const one = panels.length === 1;
+    const none = { value: "", label: "nothing" };
+    return (
+        <section class="curves-tab">
+            <h2 class="sr">Curves</h2>
+            <div class="toolbar">
+                <Popover button={{ icon: "curve", children: metrics.length === 1 ? metrics[0] : `${metrics.length} metrics` }} label="Metrics">
+                    {() => <Picker label="metrics" options={(names.value ?? []).map((m) => ({ value: m.name, hint: m.system ? "system" : `${m.trials} trials` }))} chosen={metrics} onChange={setChosen} />}
+                </Popover>
+                <Select label="Trials" value={pick} onChange={setPick}
+                    options={picks.filter((v) => v !== "selected" || selected.length > 0).map((v) => ({ value: v, label: v === "selected" ? `${selected.length} selected` : v }))} />
+                {pick !== "selected" && <Select label="how many" value={String(count)} options={["5", "10", "20", "50", "100", "200"]} onChange={(v) => setCount(Number(v))} />}
+                {pick === "selected" && <Button kind="quiet" onClick={() => (setSelected([]), setPick("best"))}>Clear</Button>}
+                <Select label="over" value={xKind} options={xs} onChange={(v) => (setX(v), zoom(null))} />
+                <Slider label="Smooth" value={smooth} min={0} max={0.99} step={0.01} format={(v) => v.toFixed(2)} onChange={setSmooth} />
+                <Check label="log y" value={yLog} onChange={setYLog} />
+                {xKind !== "time" && <Check label="log x" value={xLog} onChange={setXLog} />}
+                <Select label="Bands by" value={group} options={[none, ...params]} onChange={setGroup} />
+                {group && <Select label="middle" value={middle} options={["mean", "median"]} onChange={setMiddle} />}
+                {group && <Select label="band" value={band} options={[{ value: "minmax", label: "min to max" }, { value: "quartiles", label: "quartiles" }, { value: "interval", label: "95 % interval" }]} onChange={setBand} />}
+                <Select label="Facets by" value={facet} options={[none, ...params]} onChange={setFacet} />
+                {view && <Button icon="zoom" onClick={() => zoom(null)}>Whole range</Button>}
+            </div>
+            <Loaded of={load} what="the trials">
+                {() => trials.length === 0 || metrics.length === 0 ? <Empty title={trials.length === 0 ? "No trial to show" : "No metric yet"} /> : (
+                    <>
+                        {groups ? <GroupLegend groups={groups} /> : <Legend trials={trials} onLoud={setLoud} />}
+                        <div class={one ? "panels one" : "panels"}>
+                            {panels.slice(0, panelsMost).map((panel) => (
+                                <CurvePanel key={`${panel.metric}/${panel.facet.label}`} experiment={e} metric={panel.metric} title={panel.facet.label ? `${panel.metric} · ${panel.facet.label}` : panel.metric}
+                                    trials={panel.facet.trials} groups={panel.groups} x={xKind} xLog={xLog} yLog={yLog} smooth={smooth} middle={middle} band={band} view={view}
+                                    isOnly={one} height={one ? 460 : 260} loud={loud} onZoom={zoom} onExtent={(range) => (extent.current = range)} />
+                            ))}
+                        </div>
+                        {panels.length > panelsMost && <p class="dim">{panels.length - panelsMost} more charts are not shown: choose fewer metrics, or another parameter.</p>}
+                    </>
+                )}
+            </Loaded>
+            <p class="dim hint">Drag to zoom, double click for the whole range, press a line to open its trial.</p>
+        </section>
+    );
+}

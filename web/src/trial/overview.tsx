@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * overview.tsx — a trial at a glance: its parameters, why it was made and why it ended, what it ran
+ * on, and the curves of everything it measured.
+ */
+import { useMemo } from "preact/hooks";
+import { metrics as metricsOf } from "../api.ts";
+import { format } from "../address.ts";
+import { formatBytes, formatNumber, formatSeconds, formatValue } from "../format.ts";
+import { useLoad } from "../load.ts";
+import type { MetricSummary, Run, Trial } from "../types.ts";
+import { Num } from "../ui/parts.tsx";
+import { Curves, type CurveMetric } from "./curves.tsx";
+import type { Details } from "./details.ts";
+import { settings, trialNumber } from "./event_words.ts";
+import { ending, reasonEnded, reasonMade, significant, type Verdict, type Why } from "./reason.ts";
+
+const capital = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);
+
+export function repeatName(trial: Trial): string | null {
+    const of = trialNumber(trial.repeat_of);
+    return of ? `${trial.experiment}.${of}` : null;
+}
+
+export function Reasons({ trial }: { trial: Trial }) {
+    const repeat = repeatName(trial);
+    const made = reasonMade(trial.why as Why | null, repeat);
+    const ended = reasonEnded(trial.verdict as Verdict | null, trial.state);
+    const state = trial.reason && !(ended && trial.reason === "pruned") ? ending(trial.reason) : null;
+    if (!made && !ended && !state) return null;
+    return (
+        <section class="card reasons" aria-label="Reasons">
+            {made && <p><b>Why it was made</b>{capital(made)}.{repeat && <> <a href={format(["t", repeat])}>Trial {repeat}</a></>}</p>}
+            {ended && <p><b>Why it ended early</b>{capital(ended)}.</p>}
+            {state && <p><b>{capital(trial.state)}</b>{capital(state)}.</p>}
+        </section>
+    );
+}
+
+export function Parameters({ trial }: { trial: Trial }) {
+    const rows = Object.entries(trial.params);
+    return (
+        <section class="card" aria-label="Parameters">
+            <h2>Parameters</h2>
+            {rows.length === 0 ? <p class="dim">It has none.</p> : (
+                <table class="facts">
+                    <tbody>{rows.map(([name, value]) => <tr key={name}><th scope="row">{name}</th><td class="mono" title={String(value)}>{formatValue(value)}</td></tr>)}</tbody>
+                </table>
+            )}
+        </section>
+    );
+}
+
+function endOf(run: Run): string {
+    if (run.state !== "ended") return run.state;
+    if (run.oom) return "out of memory";
+    if (run.signal) return `signal ${run.signal}${run.reason ? ` (${run.reason})` : ""}`;
+    return `exit ${run.exit ?? "?"}${run.reason ? ` (${run.reason})` : ""}`;
+}
+
+function Attempts({ runs }: { runs: Run[] }) {
+    if (runs.length === 0) return null;
+    return (
+        <section class="card scroll" aria-label="Attempts">
+            <h2>Attempts</h2>
+            <table class="plain">
+                <thead><tr><th scope="col" class="num">#</th><th scope="col">End</th><th scope="col" class="num">Time</th><th scope="col" class="num">CPU</th><th scope="col" class="num">Memory</th><th scope="col">Host</th></tr></thead>
+                <tbody>
+                    {runs.map((run) => (
+                        <tr key={run.attempt}>
+                            <td class="num">{run.attempt}</td><td>{endOf(run)}</td><td class="num">{formatSeconds(run.seconds)}</td>
+                            <td class="num">{formatSeconds(run.cpu_seconds)}</td><td class="num">{formatBytes(run.max_rss_bytes)}</td><td>{run.host ?? ""}</td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+            {runs.map((run) => run.error && <pre key={run.attempt} class="attempt-error">{run.error}</pre>)}
+        </section>
+    );
+}
+
+function Machine({ details }: { details: Details | null }) {
+    if (!details) return null;
+    const rows: [string, string][] = [];
+    const system = settings(details.system);
+    if (system) rows.push(["configuration", system]);
+    if (details.changes) rows.push(["changes", `${details.changes}, ${formatSeconds(details.change_cost_s)} in all`]);
+    if (details.energy_j) rows.push(["energy", `${significant(details.energy_j, 3)} J ${details.energy ?? ""}`]);
+    if (rows.length === 0) return null;
+    return (
+        <section class="card" aria-label="Machine">
+            <h2>Machine</h2>
+            <table class="facts"><tbody>{rows.map(([name, value]) => <tr key={name}><th scope="row">{name}</th><td>{value}</td></tr>)}</tbody></table>
+            {details.tuning?.length > 0 && <p class="tuned"><a href={format(["e", details.experiment, "tuning"], { trial: String(trialNumber(details.trial)) })}>Every decision of the tuner</a></p>}
+        </section>
+    );
+}
+
+export function MetricTable({ metrics }: { metrics: MetricSummary[] }) {
+    return (
+        <section class="card scroll" aria-label="Metrics">
+            <h2>Metrics</h2>
+            <table class="plain">
+                <thead><tr><th scope="col">Metric</th><th scope="col" class="num">Last</th><th scope="col" class="num">Min</th><th scope="col" class="num">Max</th><th scope="col" class="num">Values</th></tr></thead>
+                <tbody>
+                    {metrics.map((m) => (
+                        <tr key={m.metric}>
+                            <th scope="row">{m.metric}{m.first_nan_step !== null && <small class="bad"> not finite from step {m.first_nan_step}</small>}</th>
+                            <td class="num"><Num value={m.last} /></td><td class="num"><Num value={m.min} /></td><td class="num"><Num value={m.max} /></td><td class="num">{formatNumber(m.count)}</td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </section>
+    );
+}
+
+export function Overview({ trial, details }: { trial: Trial; details: Details | null }) {
+    const named = useLoad(`metrics ${trial.experiment}`, (signal) => metricsOf(trial.experiment, signal));
+    const system = useMemo(() => new Set((named.value ?? []).filter((m) => m.system).map((m) => m.name)), [named.value]);
+    const names = trial.metrics.map((m) => m.metric).join("\n");
+    const shown = useMemo((): CurveMetric[] => trial.metrics.map((m) => ({ name: m.metric, system: system.has(m.metric) })), [names, system]);
+    const one = useMemo(() => [{ trial: trial.trial, label: `trial ${trial.trial}`, colour: trialNumber(trial.trial) ?? 0 }], [trial.trial]);
+    return (
+        <div class="trial-panes">
+            <div class="trial-facts">
+                <Reasons trial={trial} />
+                <Parameters trial={trial} />
+                <Machine details={details} />
+                {trial.metrics.length > 0 && <MetricTable metrics={trial.metrics} />}
+                <Attempts runs={trial.runs} />
+            </div>
+            <Curves trials={one} metrics={shown} sync={`trial ${trial.trial}`} />
+        </div>
+    );
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page.tsx — the page of a trial, #/t/3.7: what it was, why, how it went, what it printed and left.
+ * The tab is in the path (#/t/3.7/logs), its state in the query.
+ */
+import { useEffect } from "preact/hooks";
+import * as api from "../api.ts";
+import { format, go } from "../address.ts";
+import { formatSeconds, formatValue } from "../format.ts";
+import { useKeys } from "../keys.ts";
+import { useLoad, useThrottled } from "../load.ts";
+import { resets, useChanges, usePoints, useWatch } from "../stream.ts";
+import type { Trial } from "../types.ts";
+import { Button } from "../ui/button.tsx";
+import { Ago, Empty, Loaded, StateChip, Tabs } from "../ui/parts.tsx";
+import { CodeTab } from "./code.tsx";
+import { details as loadDetails, type Details } from "./details.ts";
+import { trialNumber } from "./event_words.ts";
+import { LogView } from "./log_view.tsx";
+import { Overview } from "./overview.tsx";
+import { EnvironmentTab, EventsTab, FilesTab } from "./records.tsx";
+import "./trial.css";
+
+const TABS = [
+    { id: "", title: "Overview" }, { id: "logs", title: "Logs" }, { id: "code", title: "Code" },
+    { id: "environment", title: "Environment" }, { id: "files", title: "Files" }, { id: "events", title: "Events" },
+] as const;
+
+function Head({ trial, reload }: { trial: Trial; reload: () => void }) {
+    const number = trialNumber(trial.trial)!;
+    const step = (by: number) => go(format(["t", `${trial.experiment}.${number + by}`]));
+    const star = async () => {
+        await api.star(trial.experiment, number, !trial.starred);
+        reload();
+    };
+    useKeys("Trial", [
+        { keys: "]", help: "next trial", act: () => step(1) },
+        { keys: "[", help: "trial before", act: () => number > 1 && step(-1) },
+        { keys: "c", help: "compare with the best", act: () => go(format(["compare"], { runs: `${trial.trial},${trial.experiment}` })) },
+        { keys: "s", help: "star", act: () => void star() },
+    ]);
+    return (
+        <header class="trial-head">
+            <div class="row">
+                <h1><a href={format(["e", trial.experiment])}>{trial.name}</a> <span class="dim">›</span> trial {trial.trial}</h1>
+                <Button icon="star" filled={trial.starred} label={trial.starred ? "Take the star away" : "Star it"} kind="quiet" pressed={trial.starred} onClick={() => void star()} />
+                <StateChip state={trial.state} reason={trial.reason} />
+                <span class="grow" />
+                <Button icon="left" label="Trial before" disabled={number <= 1} onClick={() => step(-1)} />
+                <Button icon="right" label="Next trial" onClick={() => step(1)} />
+                <a class="button" href={format(["compare"], { runs: `${trial.trial},${trial.experiment}` })}>Compare with the best</a>
+            </div>
+            <dl class="trial-figures">
+                <div><dt>Value</dt><dd>{formatValue(trial.value)}</dd></div>
+                {trial.best !== null && trial.best !== trial.value && <div><dt>Best</dt><dd>{formatValue(trial.best)}</dd></div>}
+                {trial.step !== null && <div><dt>Step</dt><dd>{formatValue(trial.step)}</dd></div>}
+                <div><dt>Ran</dt><dd>{formatSeconds(trial.seconds)}</dd></div>
+                <div><dt>Started</dt><dd><Ago time={trial.started} /></dd></div>
+                {trial.attempts > 1 && <div><dt>Attempts</dt><dd>{trial.attempts}</dd></div>}
+                {trial.tags.length > 0 && <div><dt>Tags</dt><dd>{trial.tags.map((t) => <span key={t} class="tag">{t}</span>)}</dd></div>}
+                {trial.note && <div><dt>Note</dt><dd>{trial.note}</dd></div>}
+            </dl>
+        </header>
+    );
+}
+
+function Body({ tab, trial, details }: { tab: string; trial: Trial; details: ReturnType<typeof useLoad<Details>> }) {
+    if (tab === "logs") return <LogView trial={trial} />;
+    if (tab === "files") return <FilesTab trial={trial} />;
+    if (tab === "events") return <EventsTab trial={trial} />;
+    if (tab === "code") return <Loaded of={details} what="the code">{(d) => <CodeTab details={d} />}</Loaded>;
+    if (tab === "environment") return <Loaded of={details} what="the environment">{(d) => <EnvironmentTab environment={d.environment} />}</Loaded>;
+    return <Overview trial={trial} details={details.value} />;
+}
+
+/* Another trial is another page: nothing of the one before stays on the screen. */
+export function TrialPage({ args }: { args: string[] }) {
+    return <OneTrial key={args[0]} name={args[0] ?? ""} tab={args[1] ?? ""} />;
+}
+
+function OneTrial({ name, tab }: { name: string; tab: string }) {
+    const [experiment, number] = [Number(name.split(".")[0]), trialNumber(name)];
+    const known = Number.isInteger(experiment) && number !== null && name.includes(".");
+    const load = useLoad(known ? name : null, (signal) => api.trial(name, signal));
+    const details = useLoad(known ? `details ${name}` : null, (signal) => loadDetails(name, signal));
+    const soon = useThrottled(() => (load.reload(), details.reload()), 1500);
+    const soft = useThrottled(load.reload, 3000);
+    useWatch(known ? experiment : null);
+    const mine = (e: { experiment?: number; trial?: unknown }) => e.experiment === experiment && trialNumber(e.trial) === number;
+    useChanges((batch) => batch.some(mine) && soon());
+    usePoints((batch) => batch.some(mine) && soft());
+    useEffect(() => resets.subscribe(load.reload), [load.reload]);
+    if (!known) return <Empty title="No such trial"><p>“{name}” is not the name of a trial, such as 3.7.</p></Empty>;
+    return (
+        <Loaded of={load} what={`trial ${name}`}>
+            {(trial) => (
+                <>
+                    <Head trial={trial} reload={load.reload} />
+                    <Tabs label="Parts of the trial" current={tab} tabs={TABS.map((t) => ({ ...t, href: format(t.id ? ["t", name, t.id] : ["t", name]) }))} />
+                    <Body tab={tab} trial={trial} details={details} />
+                </>
+            )}
+        </Loaded>
+    );
+}
