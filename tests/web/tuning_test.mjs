@@ -13,7 +13,7 @@ import { axe, check, enter, equal, fits, folder, launch, run, runTests, serve, s
 const program = `import os, sys, time
 step = 0
 while not os.path.exists(os.path.join(sys.argv[1], "enough")):
-    time.sleep(0.08 / len(os.sched_getaffinity(0)) ** 2)
+    time.sleep(0.3 / len(os.sched_getaffinity(0)) ** 4)
     step += 1
     print("loss=%g step=%d" % (1 / step, step), flush=True)
     while step == 5 and not os.path.exists(os.path.join(sys.argv[1], "go")): # too few to change anything
