@@ -396,13 +396,32 @@ TEST(threads_that_spin_keep_their_processors)
     end();
 }
 
+/* What the kernel says of its time in user mode. */
+static unsigned long user_ticks(pid_t pid)
+{
+    autofree(mem) char *path = xasprintf("/proc/%d/stat", (int)pid);
+    autorelease(str) struct str text = STR_INIT;
+    unsigned long ticks = 0;
+
+    assert_int_equal(fs_read(path, 4096, &text, NULL), 0);
+    const char *rest = strrchr(text.s, ')');
+    assert_int_equal(sscanf(rest, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu", &ticks), 1);
+    return ticks;
+}
+
 TEST(a_profile_is_told_once_and_leaves_nothing_open)
 {
     begin();
     struct local *local = hurry();
     size_t before = 0;
     w.tuned = true;
+    int64_t profile_us = local->pace.profile_us;
+    local->pace.profile_us = INT64_MAX; /* until it has computed, on a busy machine, too */
     start_busy(1);
+    WAIT(local->profiled);
+    unsigned long ticks = user_ticks(pid_of(1));
+    WAIT(user_ticks(pid_of(1)) > ticks + 5);
+    local->pace.profile_us = profile_us;
     start_shell(2, "while :; do sleep 0.01; done"); /* says nothing: has one all the same */
     WAIT(w.seen[1].profiled && w.seen[2].profiled);
     assert_null(local->profiled);
