@@ -5,6 +5,7 @@
 | params: {b: [1, 2]}
 | objective: loss
 | search: {algorithm: grid, parallel: 1}
+| metrics: {system: off}
 $ hone run --home h spec.yaml > /dev/null
 $ hone doctor --home h --store
 database  ok  whole
