@@ -143,7 +143,7 @@ export async function touch(page, selector, frames, quick = false) {
 }
 
 /* What `look` gives once it has given it twice in a row. */
-async function atRest(look) {
+export async function atRest(look) {
     let last;
     return until(async () => {
         const now = await look(), rests = now === last;
@@ -255,7 +255,7 @@ export async function runTests(prepare) {
         console.log(`1..${tests.length}`);
         for (const [i, t] of tests.entries()) if (!(await one(t, i + 1))) failed++;
     } catch (error) {
-        console.log(`Bail out! ${error.message}`);
+        console.log(`1..1\nnot ok 1 - ${error.message.split("\n")[0]}\n# ${error.stack.split("\n").join("\n# ")}`);
         failed++;
     } finally {
         await browser?.close();
