@@ -83,9 +83,9 @@ TEST(a_lost_attempt_is_not_started_again)
     struct fixture f;
     struct err err = ERR_INIT;
 
-    fixture_init(&f, "echo run >>$DIR/runs; sleep 1000");
+    fixture_init(&f, "echo run >>$DIR/runs; touch $DIR/up; sleep 1000");
     fixture_start(&f);
-    wait_until(fixture_has(&f, "runs"));
+    wait_until(fixture_has(&f, "up"));
     kill(f.pid, SIGKILL);
     assert_int_equal(fixture_wait(&f), -SIGKILL);
     fixture_start(&f);

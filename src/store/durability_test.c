@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "tests/cpu.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -242,13 +243,6 @@ TEST(readers_see_whole_transactions_while_a_writer_writes)
 }
 
 /* ---- timings ---- */
-
-static int64_t cpu_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return t.tv_sec * US_PER_S + t.tv_nsec / 1000;
-}
 
 /* What a no-op trial costs in all: six rows in several transactions; here a share of them. */
 static void put_rows(struct txn *txn, int64_t first, int64_t rows)

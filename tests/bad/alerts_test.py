@@ -40,17 +40,17 @@ class Hook(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def serve(port, *statuses):
+def hook(*statuses):
+    """A server that has its port, and is down."""
     Hook.statuses, Hook.got = list(statuses), []
-    server = http.server.HTTPServer(("127.0.0.1", port), Hook)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    server = http.server.HTTPServer(("127.0.0.1", 0), Hook, bind_and_activate=False)
+    server.server_bind()
     return server
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+def serve(server):
+    server.server_activate()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
 def said(place):
@@ -72,23 +72,33 @@ def finish(place, process):
 
 
 def a_webhook_that_is_down_at_first_is_told_once_it_is_up(place):
-    port = free_port()
-    process = run(place, f"webhook: http://127.0.0.1:{port}/hook")
+    server = hook()
+    process = run(place, f"webhook: http://127.0.0.1:{server.server_port}/hook")
     wait_for("the alert", lambda: "alert in trial" in place.read("out"))
-    server = serve(port, 503)
-    wait_for("two tries", lambda: len(Hook.got) == 2)
-    kind, alert = Hook.got[1]
+    serve(server)
+    wait_for("it is told", lambda: Hook.got)
+    finish(place, process)
+    server.shutdown()
+    assert len(Hook.got) == 1 and "webhook" not in said(place), said(place)
+
+
+def a_webhook_that_cannot_at_first_is_asked_again(place):
+    server = hook(503, 500)
+    serve(server)
+    process = run(place, f"webhook: http://127.0.0.1:{server.server_port}/hook")
+    wait_for("three tries", lambda: len(Hook.got) == 3)
+    kind, alert = Hook.got[2]
     assert kind == "application/json"
     assert alert["alert"] == "loss > 2" and alert["trial"] == "1.1" and alert["did"] == ["notify"], alert
     finish(place, process)
     server.shutdown()
-    assert len(Hook.got) == 2 and "webhook" not in said(place), said(place)
+    assert len(Hook.got) == 3 and "webhook" not in said(place), said(place)
 
 
 def a_webhook_that_refuses_is_not_asked_again(place):
-    port = free_port()
-    server = serve(port, 404, 404, 404)
-    process = run(place, f"webhook: http://127.0.0.1:{port}/")
+    server = hook(404, 404, 404)
+    serve(server)
+    process = run(place, f"webhook: http://127.0.0.1:{server.server_port}/")
     wait_for("the refusal", lambda: "answered with status 404" in said(place))
     finish(place, process)
     server.shutdown()
@@ -142,7 +152,8 @@ def many_alerts_at_once_are_all_told(place):
     assert len(set(place.read("told").split())) == 20
 
 
-main(a_webhook_that_is_down_at_first_is_told_once_it_is_up, a_webhook_that_refuses_is_not_asked_again,
+main(a_webhook_that_is_down_at_first_is_told_once_it_is_up, a_webhook_that_cannot_at_first_is_asked_again,
+     a_webhook_that_refuses_is_not_asked_again,
      a_server_that_never_answers_holds_up_nothing, a_command_that_hangs_is_killed_with_all_it_started,
      a_command_that_does_not_exist_is_named, a_command_that_fails_is_said_with_its_words,
      many_alerts_at_once_are_all_told)

@@ -14,7 +14,7 @@ experiment 1 'two' finished: 8 completed
   4 of 8 completed trials are beaten by no other in all objectives
 
 Pareto front
-trial  error  ms  time  parameters
+trial  error  ms  [..]time  parameters
 $ hone check two.yaml --minimize error --maximize ms | grep objective
 objective   minimize error, maximize ms
 $ hone check two.yaml --minimize error --maximize error
