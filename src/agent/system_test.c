@@ -287,8 +287,8 @@ TEST(what_outlives_an_attempt_is_taken_back_when_it_ends_or_is_lost)
 
 /* ---- use ---- */
 
-/* Not each window says so on a busy machine: the kernel counts a wait for a processor when it is over,
- * and between two looks at a clock others may run. */
+/* Not each window says so on a busy machine: the kernel counts a wait for a processor when it is
+ * over, and between two looks at a clock others may run. */
 static bool is_of_two_threads(const struct attempt_use *use)
 {
     double wanted = (use->cpu_s + use->wait_s) / use->seconds;

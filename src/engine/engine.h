@@ -127,8 +127,8 @@ size_t engine_active(const struct engine *engine);
 bool engine_code_due(struct engine *engine, int64_t *ret_experiment, const char **ret_folder,
                      int64_t *ret_attempt);
 bool engine_code_waits(const struct engine *engine);
-/* The code in the experiment's folder has changed: attempts from now on, and those that run and have
- * the number `since` or a later one, carry this snapshot. */
+/* The code in the experiment's folder has changed: attempts from now on, and those that run and
+ * have the number `since` or a later one, carry this snapshot. */
 void engine_set_code(struct engine *engine, int64_t experiment, const char *sha256, uint64_t size,
                      int64_t since, struct now now);
 /* The transaction of the tick being collected: for rows that the engine does not hold in memory

@@ -22,8 +22,8 @@ TEST(a_time_limit_ends_the_program_and_is_told)
     fixture_release(&f);
 }
 
-/* The script makes "up" when it has set its trap. On a busy machine its time may be over before: then it
- * gets more. */
+/* The script makes "up" when it has set its trap. On a busy machine its time may be over before:
+ * then it gets more. */
 static void run_until_up(struct fixture *f, const char *script, int64_t grace_us)
 {
     for (int64_t limit_us = 50000;; limit_us *= 2) {
@@ -65,8 +65,7 @@ TEST(what_a_program_does_with_its_grace_counts)
 {
     struct fixture f;
 
-    run_until_up(&f,
-                 "trap 'echo saved; exit 85' TERM; touch $DIR/up; while :; do sleep 0.01; done",
+    run_until_up(&f, "trap 'echo saved; exit 85' TERM; touch $DIR/up; while :; do sleep 0.01; done",
                  60 * US_PER_S);
     assert_int_equal(f.look.exit.cause, CAUSE_TIME);
     assert_int_equal(f.look.exit.status, 85);

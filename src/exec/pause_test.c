@@ -164,8 +164,8 @@ static bool has_ended(struct fixture *f)
     return exec_look(f->dir, &f->look, NULL) == 0 && f->look.life == LIFE_ENDED;
 }
 
-/* Starts it with this limit and pauses it as soon as it is up. False if its time was over before, as it
- * may be on a busy machine: then it ran for all of it, and is put away. */
+/* Starts it with this limit and pauses it as soon as it is up. False if its time was over before,
+ * as it may be on a busy machine: then it ran for all of it, and is put away. */
 static bool start_and_pause(struct fixture *f, int64_t limit_us)
 {
     struct err err = ERR_INIT;

@@ -190,7 +190,8 @@ static int ask_and_stand_still(const struct http *http)
     return fd;
 }
 
-/* False if whoever stands still already counted as slow when another asked, as may be on a busy machine. */
+/* False if whoever stands still already counted as slow when another asked, as may be on a busy
+ * machine. */
 static bool check_slow_go(unsigned slow_s)
 {
     int64_t begun_us = clock_mono_us();

@@ -33,7 +33,7 @@ resources: {{cpus: {cpus}}}
                  lambda: any(e["name"] == f"job{i}" for e in json.loads(place.hone("ls", "--json", code=None)[0] or "[]")))
     place.write("go", "")
     for run in runs:
-        assert run.wait(timeout=120) == 0, place.read("err")
+        assert run.wait(timeout=600) == 0, place.read("err")
     trials = [place.show(f"job{i}.1") for i in range(JOBS)]
     assert all(t["state"] == "completed" for t in trials), trials
     started = [t["runs"][0]["started"] for t in trials]

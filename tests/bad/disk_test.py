@@ -43,8 +43,8 @@ def mounted(place, *options):
 
 
 def fill(path):
-    """Take what is left of the disk."""
-    with open(path, "wb", buffering=0) as f:
+    """Take what is left of the disk; again while one waits, for others may give something back."""
+    with open(path, "ab", buffering=0) as f:
         for size in (1 << 20, 4096):
             try:
                 while True:
@@ -76,7 +76,7 @@ def a_full_disk_holds_the_engine_up_and_loses_nothing(place: Place):
             place.write(f"go{n}", "")
         wait_for("running trials go on", lambda: os.path.exists(place.path("went1"))
                  and os.path.exists(place.path("went2")))
-        wait_for("it says so", lambda: "disk is full" in place.read("err") + place.read("out"))
+        wait_for("it says so", lambda: fill(ballast) or "disk is full" in place.read("err") + place.read("out"))
         assert run.poll() is None, "the engine gave up"
         assert set(states(place).values()) <= {"running", "completed", "queued"}, states(place)
 
@@ -96,7 +96,7 @@ def ctrl_c_gets_out_even_while_the_disk_is_full(place: Place):
         ballast = os.path.join(place.home, "ballast")
         fill(ballast)
         for words in ("stopping:", "killing", "leaving"):
-            wait_for(words, lambda: interrupted(run) or words in place.read("out"))
+            wait_for(words, lambda: fill(ballast) or interrupted(run) or words in place.read("out"))
         code = run.wait(timeout=60)  # one Ctrl-C more may have caught it on the way out
         assert code in (130, -signal.SIGINT), (code, place.read("err") + place.read("out"))
         os.unlink(ballast)
@@ -118,10 +118,11 @@ def a_run_on_a_full_disk_says_so_and_is_kept_whole_or_not_at_all(place: Place):
     place.write("spec.yaml", SPEC)
     with mounted(place, "-o", "size=4m"):
         place.hone("run", "spec.yaml")
-        fill(os.path.join(place.home, "ballast"))
+        ballast = os.path.join(place.home, "ballast")
+        fill(ballast)
         run = place.start("run", "spec.yaml", "--name", "second")
-        wait_for("it says so", lambda: "full" in place.read("err") or "No space" in place.read("err"))
-        os.unlink(os.path.join(place.home, "ballast"))
+        wait_for("it says so", lambda: fill(ballast) or "full" in place.read("err") or "No space" in place.read("err"))
+        os.unlink(ballast)
         code = run.wait(timeout=60)
         names = [e["name"] for e in place.experiments()]
         assert names == (["second", "full"] if code == 0 else ["full"]), (code, names)
