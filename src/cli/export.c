@@ -180,6 +180,8 @@ static void json_point(FILE *to, const char *trial, const char *metric,
 void export_point(const struct export *export, const char *trial, const char *metric,
                   const struct series_value *value)
 {
+    for (size_t i = 0; i < export->metrics.len; i++)
+        export->told[i] |= str_eq(export->metrics.at[i], metric);
     (export->jsonl ? json_point : csv_point)(export->to, trial, metric, value);
 }
 
@@ -327,6 +329,10 @@ static int export_metrics(const struct export *export)
     int r = walk(export, metrics_row);
     if (r == 0 && export->system)
         export_figures(export);
+    for (size_t i = 0; r == 0 && i < export->metrics.len; i++)
+        if (!export->told[i])
+            r = err_set(export->err, ENOENT, "no trial has told of a metric '%s'",
+                        export->metrics.at[i]);
     return r;
 }
 
@@ -354,6 +360,7 @@ static int read_narrow(const struct cmd_call *call, struct export *export, expor
             vec_push(&export->metrics, call->given[i].value);
             export->system |= str_starts(call->given[i].value, "system/");
         }
+    export->told = xcalloc(export->metrics.len + 1, sizeof(*export->told));
     return CMD_OK;
 }
 
@@ -522,6 +529,7 @@ static int run(struct cmd_call *call)
         code = call->server ? export_there(call, &filtered.base, write)
                             : export_here(call, &filtered, write);
     vec_release(&filtered.base.metrics);
+    free(filtered.base.told);
     return code;
 }
 

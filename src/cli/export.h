@@ -25,7 +25,8 @@ struct export
     struct {
         const char **at;
         size_t len, cap;
-    } metrics; /* with --metrics: only these; none: all */
+    } metrics;  /* with --metrics: only these; none: all */
+    bool *told; /* (metrics.len) which of them were written */
     struct err *err;
 };
 

@@ -87,6 +87,8 @@ struct series_ask { /* all is borrowed */
     const char *const *metrics; /* only these */
     size_t n_metrics;           /* 0: all */
     bool system;                /* the figures of its processes, too */
+    size_t held; /* points of an attempt's files that are kept in memory; 0: 2 Mi. Files with more
+                    are read once for each metric */
 };
 struct series_value {
     int64_t step;    /* STEP_NONE: none */

@@ -335,6 +335,8 @@ TEST(a_stream_tells_what_is_read_a_metric_at_a_time)
     assert_ok(series_db_open(home.dir, SERIES_WRITE, &db, NULL), NULL);
     struct series_ask ask = {.home = home.dir, .spec = &spec, .trial = &home.trial};
     check_stream(&ask, expected);
+    ask.held = 2;
+    check_stream(&ask, expected);
     put_figure(db, 1, "system/attempt.cpu", 1, 50);
     put_figure(db, 3, "system/attempt.cpu", 2, 60);
     ask.db = db;

@@ -150,7 +150,7 @@ static void on_filed(const struct series_sample *sample, void *arg)
     if (part->large)
         return;
     vec_push(&column->points, value_of(sample));
-    part->large = ++part->held > HELD_POINTS;
+    part->large = ++part->held > (filing->stream->ask->held ?: HELD_POINTS);
     if (part->large)
         vec_foreach (other, &part->columns)
             vec_release(&other->points);

@@ -34,6 +34,10 @@ trial,metric,step,value
 1.1,loss,1,2
 1.1,loss,2,1
 1.1,loss,3,0
+$ hone export plain --metrics --metric loss --metric los -o los.csv; ls los.csv
+hone: no trial has told of a metric 'los'
+ls: cannot access 'los.csv': No such file or directory
+? 2
 $ hone export plain --metric loss
 hone export: --metric goes with --metrics only
 'hone help export' tells more
