@@ -275,6 +275,20 @@ static enum MHD_Result put_aside(struct http *http, struct http_request *request
     return send_or_stand(http, request);
 }
 
+/* Who answers one that stands resumes its connection first: until he lets the mutex go, it is not
+ * told yet that it is answered. */
+static enum request_state look_at_state(struct http *http, const struct http_request *request)
+{
+    enum request_state state = request_state(request);
+
+    if (state != REQUEST_STANDS)
+        return state;
+    pthread_mutex_lock(&http->mutex);
+    state = request_state(request);
+    pthread_mutex_unlock(&http->mutex);
+    return state;
+}
+
 static enum MHD_Result handle(struct http *http, struct http_request *request)
 {
     request->owners++;
@@ -292,7 +306,7 @@ enum MHD_Result http_on_access(void *arg, struct MHD_Connection *connection, con
 
     if (!request)
         return begin(http, connection, method, url, version, con_cls);
-    enum request_state state = request_state(request);
+    enum request_state state = look_at_state(http, request);
     if (state == REQUEST_STANDS)
         return MHD_YES; /* it is called once more before it stands */
     if (state == REQUEST_ANSWERED)
