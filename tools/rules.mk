@@ -64,7 +64,7 @@ TEST_ENV = PATH=/usr/bin:/bin:$$PATH HONE_BIN=$(CURDIR)/$(B)/hone HONE_BUILD=$(C
     PYTHONPATH=$(CURDIR)/sdk/python PYTHONDONTWRITEBYTECODE=1 TZ=UTC LC_ALL=C.UTF-8 HONE_PORT=off \
     ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1:handle_abort=0 \
     UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=report_objects=1
-PROVE = env -u HONE_HOME $(TEST_ENV) prove --exec '' --failures --comments --timer -j$(JOBS)
+PROVE = env -u HONE_HOME $(TEST_ENV) tools/prove $(JOBS)
 
 tests: $(TESTS) $(REPLAYERS) $(FAKES) examples ## build the tests, run nothing
 

@@ -60,6 +60,7 @@ void samples_get(const char *bytes, size_t n, int64_t *ret_steps, int64_t *ret_t
 
 struct sources_ask {
     int64_t experiment, rows, values; /* rows, values: what who asks has seen; -1: nothing */
+    int64_t machine;                  /* 1: its figures, too */
 };
 
 static int read_sources_ask(struct web_call *call, struct sources_ask *ret, struct err *err)
@@ -70,6 +71,8 @@ static int read_sources_ask(struct web_call *call, struct sources_ask *ret, stru
         r = web_number(call, "rows", 0, INT64_MAX, -1, &ret->rows, err);
     if (r >= 0)
         r = web_number(call, "values", 0, INT64_MAX, -1, &ret->values, err);
+    if (r >= 0)
+        r = web_number(call, "machine", 0, 1, 0, &ret->machine, err);
     return r;
 }
 
@@ -109,6 +112,8 @@ static void put_sources(struct web_call *call, const struct sources_ask *ask, st
     }
     json_begin_array(out);
     series_db_list(call->series, ask->experiment, -1, SERIES_NAME_NONE, put_source, &listing);
+    if (ask->machine)
+        series_db_list(call->series, 0, 0, SERIES_NAME_NONE, put_source, &listing);
     json_end_array(out);
 }
 
@@ -133,6 +138,7 @@ void sources_asked(struct web_call *call)
     json_begin_object(&out);
     json_put_int(&out, "experiment", ask.experiment);
     json_put_int(&out, "created_us", row.experiment.created_us);
+    json_put_int(&out, "ended_us", row.experiment.ended_us);
     json_put_bool(&out, "goes_on", row.experiment.state == EXPERIMENT_RUNNING);
     put_sources(call, &ask, &out);
     json_end_object(&out);
@@ -179,6 +185,8 @@ static int read_samples_ask(struct web_call *call, struct samples_ask *ret, stru
         r = web_number(call, "limit", 1, SAMPLES_PAGE, SAMPLES_PAGE, &ret->limit, err);
     if (r >= 0 && !ret->metric)
         r = err_set(err, EINVAL, "metric: the name of one is wanted");
+    if (ret->source.trial == 0)
+        ret->source.experiment = 0; /* the machine */
     return r;
 }
 

@@ -7,7 +7,8 @@
  *     samples   those of one from a position on: steps, times, values, little-endian
  *
  * A position is the number of values before it. The store keeps their order for ever, so who asks
- * needs no more than how many it has.
+ * needs no more than how many it has. Trial 0 is the machine, whose figures are those of all
+ * experiments.
  */
 #ifndef HONE_V1_SAMPLES_H
 #define HONE_V1_SAMPLES_H

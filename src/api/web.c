@@ -15,6 +15,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define CHARTS_THREADS 2
@@ -93,22 +94,39 @@ static void serve_draw(struct http_request *request, void *arg)
 
 /* ---- the loop's ---- */
 
+/* Not by uv_async_send(): that is not done before its thread is back from the kernel, and until
+ * then the loop turns in circles, which is long where it got the processor of that thread. */
 static void on_waiting(void *arg)
 {
     struct web *web = arg;
-    uv_async_send(&web->wake);
+    eventfd_write(web->wake_fd, 1);
 }
 
-static void on_wake(uv_async_t *async)
+static void on_wake(uv_poll_t *wake, int status, int events)
 {
-    struct web *web = async->data;
+    struct web *web = wake->data;
     struct http_request *request;
+    eventfd_t sent;
+    (void)status, (void)events;
 
+    eventfd_read(web->wake_fd, &sent); /* first: what comes later wakes again */
     if (web->closing)
         return; /* they are told that the server stops */
     while (web->http && (request = http_next(web->http)))
         serve(web, request, DESK_LOOP);
     ingest_turn(web->ingest);
+}
+
+static int open_wake(struct web *web, struct err *err)
+{
+    web->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (web->wake_fd < 0)
+        return err_errno(err, errno, "the server could not be started");
+    uv_poll_init(web->loop, &web->wake, web->wake_fd);
+    web->wake.data = web;
+    web->handles = 1;
+    uv_poll_start(&web->wake, UV_READABLE, on_wake);
+    return 0;
 }
 
 /* ---- open, close ---- */
@@ -201,14 +219,13 @@ int web_open(uv_loop_t *loop, struct runtime *runtime, const struct web_options 
     web->loop = loop;
     web->started_us = runtime_now().wall_us;
     web->runtime = runtime;
-    uv_async_init(loop, &web->wake, on_wake);
-    web->wake.data = web;
-    web->handles = 1;
     web->acts = acts_new();
     web->stream = stream_new(loop, runtime);
     web->commands = options->commands;
     list_routes(web);
-    int r = ingest_new(loop, runtime, web_auth_udp(options), options->udp_port, &web->ingest, err);
+    int r = open_wake(web, err);
+    if (r == 0)
+        r = ingest_new(loop, runtime, web_auth_udp(options), options->udp_port, &web->ingest, err);
     if (r == 0)
         r = open_desks(web, err);
     if (r == 0)
@@ -268,9 +285,11 @@ void web_close(struct web *web)
     stream_free(web->stream);
     if (web->address_file)
         unlink(web->address_file);
-    uv_close((uv_handle_t *)&web->wake, on_closed);
+    if (web->handles)
+        uv_close((uv_handle_t *)&web->wake, on_closed);
     while (web->handles > 0)
         uv_run(web->loop, UV_RUN_NOWAIT);
+    fd_autoclose(&web->wake_fd);
     if (web->ingest)
         ingest_free(web->ingest); /* the last: a late commit still finds what waited for it */
     web_auth_close(web);

@@ -37,7 +37,8 @@ struct web {
     char *names[2];                           /* further names of this server; ends with NULL */
     char *outside;                            /* how browsers reach it: "http://127.0.0.1:7470" */
     char *address_file;
-    uv_async_t wake; /* requests for the loop are there */
+    int wake_fd; /* readable: requests for the loop are there */
+    uv_poll_t wake;
     int handles;
     int uploads;        /* of artifacts: a worker is at it */
     int64_t started_us; /* wall */

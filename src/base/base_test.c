@@ -461,6 +461,25 @@ static void check_time(int64_t wall_us)
     assert_string_equal(text.s, plain);
 }
 
+static void check_time_ns(int64_t wall_ns, const char *expected)
+{
+    autorelease(str) struct str text = STR_INIT;
+    str_add_time_ns(&text, wall_ns);
+    assert_string_equal(text.s, expected);
+}
+
+TEST(nanoseconds_are_told_where_there_are_some)
+{
+    check_time_ns(0, "1970-01-01T00:00:00.000000Z");
+    check_time_ns(1, "1970-01-01T00:00:00.000000001Z");
+    check_time_ns(-1, "1969-12-31T23:59:59.999999999Z");
+    check_time_ns(-1000, "1969-12-31T23:59:59.999999Z");
+    check_time_ns(INT64_C(1700000000123456789), "2023-11-14T22:13:20.123456789Z");
+    check_time_ns(INT64_C(1700000000123456000), "2023-11-14T22:13:20.123456Z");
+    check_time_ns(INT64_MAX, "2262-04-11T23:47:16.854775807Z");
+    check_time_ns(INT64_MIN + 1, "1677-09-21T00:12:43.145224193Z");
+}
+
 TEST(times_are_those_of_the_calendar)
 {
     static const int64_t year_us = INT64_C(31556952000000);

@@ -96,6 +96,23 @@ void str_add_time(struct str *str, int64_t wall_us)
     str_add_n(str, text, sizeof(text) - 1);
 }
 
+void str_add_time_ns(struct str *str, int64_t wall_ns)
+{
+    int64_t us = wall_ns / 1000, rest = wall_ns % 1000;
+    char digits[] = "000Z";
+
+    if (rest < 0) {
+        us--;
+        rest += 1000;
+    }
+    str_add_time(str, us);
+    if (!rest)
+        return;
+    put_last(digits, rest, 3);
+    str->s[--str->len] = '\0'; /* the Z */
+    str_add(str, digits);
+}
+
 int time_parse(const char *text, int64_t *ret_wall_us)
 {
     struct tm tm = {0};

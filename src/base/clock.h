@@ -15,6 +15,8 @@ int64_t clock_mono_us(void); /* CLOCK_BOOTTIME */
 
 /* "2026-11-15T23:15:02.123456Z" */
 void str_add_time(struct str *str, int64_t wall_us);
+/* The same; nine digits where it takes them: "2026-11-15T23:15:02.123456789Z". */
+void str_add_time_ns(struct str *str, int64_t wall_ns);
 /* RFC 3339 → µs. 0 or -EINVAL. */
 int time_parse(const char *text, int64_t *ret_wall_us);
 /* For people: "850ms", "4.2s", "3m12s", "2h05m", "3d04h". */

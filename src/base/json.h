@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json.h — JSON out and in. Reading is Jansson. Writing is ours, for one reason: Jansson prints
- * 0.1 as 0.10000000000000001, and our numbers are read by people.
+ * json.h — JSON out and in. Reading is Jansson, after json_quick.h. Writing is ours, for one
+ * reason: Jansson prints 0.1 as 0.10000000000000001, and our numbers are read by people.
  *
  * NaN and infinities have no place in JSON; they are written as the texts "nan", "inf", "-inf".
  */

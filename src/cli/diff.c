@@ -104,7 +104,8 @@ static int on_machine(const struct trial_row *row, void *arg)
 static int read_machine(const struct diff *diff, int i, struct facts *facts, struct err *err)
 {
     const struct target *target = &diff->targets[i];
-    const struct export export = {
+    autofree(series_db) struct series_db *series = NULL;
+    struct export export = {
         .home = diff->call->home, .store = diff->store, .target = target, .err = err};
     struct machine machine = {&export, facts};
     struct trial_query query = {.experiment = target->experiment.experiment.id,
@@ -113,6 +114,10 @@ static int read_machine(const struct diff *diff, int i, struct facts *facts, str
 
     if (system_count(&target->spec) == 0)
         return 0;
+    int r = series_db_open(diff->call->home, SERIES_READ, &series, err);
+    if (r < 0)
+        return r;
+    export.series = series;
     if (target->has_trial)
         return on_machine(&target->trial, &machine);
     return query.number ? store_trials(diff->store, &query, on_machine, &machine, err) : 0;

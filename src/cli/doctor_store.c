@@ -6,6 +6,7 @@
 #include "cli/doctor.h"
 
 #include "cli/output.h"
+#include "engine/runtime.h"
 #include "series/db.h"
 #include "store/store.h"
 
@@ -60,7 +61,7 @@ static void examine_series(struct care *care, const char *home)
         return;
     }
     size_t before = care->wrong;
-    series_db_verify(db, on_wrong, care);
+    series_db_verify(db, !home_locked(home), on_wrong, care);
     series_db_size(db, &size);
     str_addf(&found, "%llu values in %llu bytes", (unsigned long long)size.values,
              (unsigned long long)size.bytes);

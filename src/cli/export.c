@@ -20,6 +20,8 @@ static const struct cmd_option options[] = {
     {"csv", 0, NULL, "comma-separated values (the default)"},
     {"jsonl", 0, NULL, "JSON lines: an object a line"},
     {"metrics", 0, NULL, "every sample of every metric, not the trials"},
+    {"metric", 'm', "NAME", "with --metrics: only this one; may be given several times"},
+    {"system", 0, NULL, "with --metrics: figures of attempts and of the machine, too"},
     {"iterations", 0, NULL, "every reported step with the configuration of the machine"},
     {"summary", 0, NULL, "a row for each trial: time, speed, changes of the machine, energy"},
     {"where", 'w', "EXPR", "only trials for which this holds; with the trials and --metrics"},
@@ -137,61 +139,139 @@ static void json_trial(const struct export *export, const struct trial_row *row)
 /* ---- metrics ---- */
 
 static void csv_point(FILE *to, const char *trial, const char *metric,
-                      const struct series_point *point)
+                      const struct series_value *value)
 {
     autorelease(str) struct str time = STR_INIT;
 
-    if (point->time_us)
-        str_add_time(&time, point->time_us);
+    if (value->time_ns != INT64_MIN)
+        str_add_time_ns(&time, value->time_ns);
     fprintf(to, "%s,", trial);
     csv_field(to, metric);
-    if (point->step == STEP_NONE)
+    if (value->step == STEP_NONE)
         fprintf(to, ",,%s,", time.s);
     else
-        fprintf(to, ",%lld,%s,", (long long)point->step, time.s);
-    csv_double(to, point->value);
+        fprintf(to, ",%lld,%s,", (long long)value->step, time.s);
+    csv_double(to, value->value);
     fputc('\n', to);
 }
 
 static void json_point(FILE *to, const char *trial, const char *metric,
-                       const struct series_point *point)
+                       const struct series_value *value)
 {
-    autorelease(str) struct str text = STR_INIT;
+    autorelease(str) struct str text = STR_INIT, time = STR_INIT;
     struct json_out out = JSON_OUT(&text);
 
+    if (value->time_ns != INT64_MIN)
+        str_add_time_ns(&time, value->time_ns);
     json_begin_object(&out);
     json_put_text(&out, "trial", trial);
     json_put_text(&out, "metric", metric);
     json_key(&out, "step");
-    if (point->step == STEP_NONE)
+    if (value->step == STEP_NONE)
         json_null_out(&out);
     else
-        json_int(&out, point->step);
-    json_put_time(&out, "time", point->time_us);
-    json_put_double(&out, "value", point->value);
+        json_int(&out, value->step);
+    json_put_text(&out, "time", time.len ? time.s : NULL);
+    json_put_double(&out, "value", value->value);
     json_end_object(&out);
     fprintf(to, "%s\n", text.s);
 }
 
 void export_point(const struct export *export, const char *trial, const char *metric,
-                  const struct series_point *point)
+                  const struct series_value *value)
 {
-    (export->jsonl ? json_point : csv_point)(export->to, trial, metric, point);
+    for (size_t i = 0; i < export->metrics.len; i++)
+        export->told[i] |= str_eq(export->metrics.at[i], metric);
+    (export->jsonl ? json_point : csv_point)(export->to, trial, metric, value);
+}
+
+bool export_wants(const struct export *export, const char *metric)
+{
+    vec_foreach (name, &export->metrics)
+        if (str_eq(*name, metric))
+            return true;
+    return export->metrics.len == 0;
+}
+
+struct pointing {
+    const struct export *export;
+    const char *trial;
+};
+
+static void on_value(const char *metric, const struct series_value *value, void *arg)
+{
+    const struct pointing *pointing = arg;
+    export_point(pointing->export, pointing->trial, metric, value);
 }
 
 static int metrics_of(const struct export *export, const struct trial *trial)
 {
-    struct series_set set = {{0}};
     autofree(mem) char *id =
         xasprintf("%lld.%lld", (long long)trial->experiment, (long long)trial->number);
-    int r = series_read(export->series, export->home, &export->target->spec, trial, NULL, &set,
-                        export->err);
+    struct pointing pointing = {export, id};
+    struct series_ask ask = {.db = export->series,
+                             .home = export->home,
+                             .spec = &export->target->spec,
+                             .trial = trial,
+                             .metrics = export->metrics.at,
+                             .n_metrics = export->metrics.len,
+                             .system = export->system};
 
-    vec_foreach (series, &set.series)
-        vec_foreach (point, &series->points)
-            export_point(export, id, series->metric, point);
-    series_set_release(&set);
-    return r;
+    return series_stream(&ask, on_value, &pointing, export->err);
+}
+
+/* ---- the machine ---- */
+
+struct export_span export_span(int64_t created_us, int64_t ended_us)
+{
+    return (struct export_span){created_us * 1000, ended_us ? ended_us * 1000 : INT64_MAX};
+}
+
+struct figures {
+    const struct export *export;
+    struct export_span span;
+    VEC(uint32_t) names;
+    const char *metric;
+};
+
+static int on_figure(const struct series_info *info, void *arg)
+{
+    struct figures *figures = arg;
+
+    if (export_wants(figures->export, series_db_name_text(figures->export->series, info->name)))
+        vec_push(&figures->names, info->name);
+    return 0;
+}
+
+static int on_figures(const struct series_chunk *chunk, void *arg)
+{
+    const struct figures *figures = arg;
+
+    for (size_t i = 0; i < chunk->n; i++) {
+        struct series_value value = {STEP_NONE, chunk->times_ns[i], chunk->values[i]};
+        if (value.time_ns >= figures->span.from_ns && value.time_ns <= figures->span.to_ns)
+            export_point(figures->export, EXPORT_MACHINE, figures->metric, &value);
+    }
+    return 0;
+}
+
+static void export_figures(const struct export *export)
+{
+    const struct experiment *experiment = &export->target->experiment.experiment;
+    static const struct series_source machine = {.file = SERIES_SYSTEM};
+    struct figures figures = {.export = export,
+                              .span = export_span(experiment->created_us, experiment->ended_us)};
+    struct series_range range = series_all;
+
+    range.min_ns = figures.span.from_ns;
+    range.max_ns = figures.span.to_ns;
+    series_db_list(export->series, machine.experiment, machine.trial, SERIES_NAME_NONE, on_figure,
+                   &figures);
+    vec_foreach (name, &figures.names) {
+        figures.metric = series_db_name_text(export->series, *name);
+        series_db_read(export->series, &machine, *name, &range, on_figures, &figures);
+    }
+    vec_release(&figures.names);
 }
 
 /* ---- what is exported ---- */
@@ -246,7 +326,14 @@ static int export_metrics(const struct export *export)
 {
     if (!export->jsonl)
         fputs("trial,metric,step,time,value\n", export->to);
-    return walk(export, metrics_row);
+    int r = walk(export, metrics_row);
+    if (r == 0 && export->system)
+        export_figures(export);
+    for (size_t i = 0; r == 0 && i < export->metrics.len; i++)
+        if (!export->told[i])
+            r = err_set(export->err, ENOENT, "no trial has told of a metric '%s'",
+                        export->metrics.at[i]);
+    return r;
 }
 
 typedef int export_fn(const struct export *export);
@@ -258,6 +345,24 @@ static const struct {
     {"iterations", export_iterations},
     {"summary", export_summary},
 };
+
+/* --metric and --system. */
+static int read_narrow(const struct cmd_call *call, struct export *export, export_fn *write)
+{
+    static const char *const narrow[] = {"metric", "system"};
+
+    for (size_t i = 0; i < ARRAY_LEN(narrow); i++)
+        if (cmd_flag(call, narrow[i]) && write != export_metrics)
+            return cmd_usage(call, "--%s goes with --metrics only", narrow[i]);
+    export->system = cmd_flag(call, "system");
+    for (size_t i = 0; i < call->n_given; i++)
+        if (str_eq(call->given[i].option->name, "metric")) {
+            vec_push(&export->metrics, call->given[i].value);
+            export->system |= str_starts(call->given[i].value, "system/");
+        }
+    export->told = xcalloc(export->metrics.len + 1, sizeof(*export->told));
+    return CMD_OK;
+}
 
 /* With --follow or --influx. The exit code. */
 static int go_with(const struct cmd_call *call, const struct export *export, export_fn *write)
@@ -386,14 +491,30 @@ static int export_there(const struct cmd_call *call, struct export *export, expo
     return go_with(call, export, write);
 }
 
-static int run(struct cmd_call *call)
+static int export_here(const struct cmd_call *call, struct filtered *filtered, export_fn *write)
 {
     autofree(store) struct store *store = NULL;
     autofree(series_db) struct series_db *series = NULL;
-    autorelease(err) struct err err = ERR_INIT;
+    struct err *err = filtered->base.err;
     struct target target;
+
+    if (store_open_read(call->home, &store, err) < 0 ||
+        series_db_open(call->home, SERIES_READ, &series, err) < 0)
+        return cmd_fail(call, CMD_FAILED, err);
+    filtered->base.store = store;
+    filtered->base.series = series;
+    filtered->base.target = &target;
+    int r = target_find(store, call->args[0], FIND_EXPERIMENT, &target, err);
+    int code = r < 0 ? cmd_fail(call, CMD_FAILED, err) : export_target(call, filtered, write);
+    where_free(filtered->where);
+    target_release(&target);
+    return code;
+}
+
+static int run(struct cmd_call *call)
+{
+    autorelease(err) struct err err = ERR_INIT;
     struct filtered filtered = {.base = {.home = call->home,
-                                         .target = &target,
                                          .to = stdout,
                                          .jsonl = cmd_flag(call, "jsonl") || call->json,
                                          .err = &err}};
@@ -403,17 +524,12 @@ static int run(struct cmd_call *call)
         return cmd_usage(call, "--csv or --jsonl, not both");
     if (!write)
         return cmd_usage(call, "one of --metrics, --iterations and --summary, not several");
-    if (call->server)
-        return export_there(call, &filtered.base, write);
-    if (store_open_read(call->home, &store, &err) < 0 ||
-        series_db_open(call->home, SERIES_READ, &series, &err) < 0)
-        return cmd_fail(call, CMD_FAILED, &err);
-    filtered.base.store = store;
-    filtered.base.series = series;
-    int r = target_find(store, call->args[0], FIND_EXPERIMENT, &target, &err);
-    int code = r < 0 ? cmd_fail(call, CMD_FAILED, &err) : export_target(call, &filtered, write);
-    where_free(filtered.where);
-    target_release(&target);
+    int code = read_narrow(call, &filtered.base, write);
+    if (code == CMD_OK)
+        code = call->server ? export_there(call, &filtered.base, write)
+                            : export_here(call, &filtered, write);
+    vec_release(&filtered.base.metrics);
+    free(filtered.base.told);
     return code;
 }
 
@@ -424,7 +540,10 @@ const struct cmd cmd_export = {
     .details =
         "Columns of --csv: trial,state,value,attempts,seconds, then one for each parameter. "
         "With --metrics: trial,metric,step,time,value; the time is empty where it is not "
-        "known. --jsonl writes the objects of 'hone ls --json', a line each.\n\n"
+        "known, and has nine digits behind the seconds where it takes them. --metric NAME, once or "
+        "more, picks metrics. --system adds the figures of docs/system.md, without steps: those "
+        "of a trial's processes, and with 'machine' as the trial those of the machine while the "
+        "experiment was there. --jsonl writes the objects of 'hone ls --json', a line each.\n\n"
         "--iterations: trial,attempt,step,time,elapsed_s, one column for each metric, "
         "generation, one for each system parameter (its value when the step ran), one for "
         "each parameter. Samples of one step that the program told together are one row; a "

@@ -7,7 +7,7 @@
 
 #include "api/find.h"
 #include "cli/samples.h"
-#include "series/db.h"
+#include "series/series.h"
 #include "api/tuning.h"
 
 #include <stdio.h>
@@ -21,6 +21,12 @@ struct export
     struct samples *samples;     /* with --follow and --influx */
     FILE *to;
     bool jsonl;
+    bool system; /* with --metrics: figures of attempts and of the machine, too */
+    struct {
+        const char **at;
+        size_t len, cap;
+    } metrics;  /* with --metrics: only these; none: all */
+    bool *told; /* (metrics.len) which of them were written */
     struct err *err;
 };
 
@@ -39,10 +45,22 @@ void csv_params(const struct export *export, const struct trial *trial);
 /* A row for each step that a trial told of; a row for each trial. 0, or an error. */
 int export_iterations(const struct export *export);
 int export_summary(const struct export *export);
+/* An attempt's samples, from the store if it has them. */
+struct series_walk export_walk(const struct export *export, const struct trial *trial,
+                               int64_t attempt);
 /* A sample as a line of CSV or JSON. */
-struct series_point;
 void export_point(const struct export *export, const char *trial, const char *metric,
-                  const struct series_point *point);
+                  const struct series_value *value);
+/* Is a metric of that name to be written? */
+bool export_wants(const struct export *export, const char *metric);
+/* The machine's figures belong to no experiment: what it measured while there was this one is of
+ * trial EXPORT_MACHINE. */
+#define EXPORT_MACHINE "machine"
+struct export_span {
+    int64_t from_ns, to_ns;
+};
+/* ended_us 0: not yet. */
+struct export_span export_span(int64_t created_us, int64_t ended_us);
 /* The samples as they come, until the experiment ends. */
 int export_follow(const struct export *export);
 struct cmd_call;

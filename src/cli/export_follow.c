@@ -18,7 +18,7 @@
 
 #define LOOK_MS 250
 
-/* Most trusted first, as series.c reads them; the machine's figures are not the program's. */
+/* Most trusted first, as series.c reads them. */
 static const int trust[SERIES_FILES] = {
     [SERIES_METRICS] = 0, [SERIES_EVENTS] = 1, [SERIES_OUTSIDE] = 2,
     [SERIES_STDOUT] = 3,  [SERIES_STDERR] = 4, [SERIES_SYSTEM] = 5,
@@ -40,7 +40,8 @@ static void on_series(const struct samples_series *series, void *arg)
 {
     struct follower *follower = arg;
 
-    if (series->source.file == SERIES_SYSTEM || metric_is_word(series->metric))
+    if ((series->source.file == SERIES_SYSTEM && !follower->export->system) ||
+        metric_is_word(series->metric) || !export_wants(follower->export, series->metric))
         return;
     autofree(mem) char *key = xasprintf("%lld.%lld %s", (long long)series->source.trial,
                                         (long long)series->source.attempt, series->metric);
@@ -63,6 +64,7 @@ static void on_series(const struct samples_series *series, void *arg)
 struct telling {
     const struct export *export;
     const char *trial, *metric;
+    struct export_span span;
     uint64_t told;
 };
 
@@ -71,11 +73,9 @@ static int on_chunk(const struct series_chunk *chunk, void *arg)
     struct telling *telling = arg;
 
     for (size_t i = 0; i < chunk->n; i++) {
-        int64_t ns = chunk->times_ns[i];
-        struct series_point point = {.step = chunk->steps[i],
-                                     .time_us = ns == INT64_MIN ? 0 : ns / 1000,
-                                     .value = chunk->values[i]};
-        export_point(telling->export, telling->trial, telling->metric, &point);
+        struct series_value value = {chunk->steps[i], chunk->times_ns[i], chunk->values[i]};
+        if (value.time_ns >= telling->span.from_ns && value.time_ns <= telling->span.to_ns)
+            export_point(telling->export, telling->trial, telling->metric, &value);
         telling->told++;
     }
     return 0;
@@ -85,9 +85,17 @@ static int tell(struct follower *follower, struct followed *followed)
 {
     const struct export *export = follower->export;
     struct samples *samples = export->samples;
-    autofree(mem) char *trial = xasprintf("%lld.%lld", (long long)followed->source.experiment,
-                                          (long long)followed->source.trial);
-    struct telling telling = {.export = export, .trial = trial, .metric = followed->metric};
+    bool machine = samples_is_machine(&followed->source);
+    autofree(mem) char *trial = machine
+                                    ? xstrdup(EXPORT_MACHINE)
+                                    : xasprintf("%lld.%lld", (long long)followed->source.experiment,
+                                                (long long)followed->source.trial);
+    struct telling telling = {.export = export,
+                              .trial = trial,
+                              .metric = followed->metric,
+                              .span = {INT64_MIN, INT64_MAX}};
+    if (machine)
+        telling.span = export_span(samples->created_us, samples->ended_us);
     struct samples_series series = {
         .source = followed->source, .metric = followed->metric, .id = followed->id};
     int r = samples->ops->read(samples, &series, followed->told, UINT64_MAX, on_chunk, &telling,
@@ -128,6 +136,7 @@ int export_follow(const struct export *export)
     if (!export->jsonl)
         fputs("trial,metric,step,time,value\n", export->to);
     fflush(export->to);
+    export->samples->machine = export->system;
     for (;;) {
         bool last = !export->samples->ops->goes_on(export->samples);
         int r = look(&follower, last);

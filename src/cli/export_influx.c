@@ -66,17 +66,9 @@ static void on_series(const struct samples_series *series, void *arg)
 
 /* ---- tags ---- */
 
-static bool is_ours(const char *name)
-{
-    return str_eq(name, "experiment") || str_eq(name, "trial") || str_eq(name, "attempt") ||
-           str_eq(name, "source") || str_eq(name, "time");
-}
-
 static void on_param(const char *name, const char *text, void *arg)
 {
-    struct str *tags = arg;
-    autofree(mem) char *key = xasprintf("%s%s", name, is_ours(name) ? "_" : "");
-    influx_tag(key, text, tags);
+    influx_param_tag(name, text, arg);
 }
 
 static int find_params(struct sending *sending, int64_t trial, const char **ret)

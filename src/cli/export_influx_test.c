@@ -53,6 +53,26 @@ TEST(an_empty_tag_is_none)
     assert_string_equal(tags.s, ",lr=0.1,a\\ b=c\\,d\\=e");
 }
 
+TEST(no_parameter_takes_the_name_of_another_tag)
+{
+    static const char *const taken[] = {"experiment", "trial",        "attempt", "source",
+                                        "_field",     "_measurement", "time"};
+
+    for (size_t i = 0; i < ARRAY_LEN(taken); i++) {
+        autorelease(str) struct str tags = STR_INIT;
+        autofree(mem) char *name = xasprintf("%s_", taken[i]);
+        autofree(mem) char *want = xasprintf(",%s_=1,%s__=2", taken[i], taken[i]);
+        influx_param_tag(taken[i], "1", &tags);
+        influx_param_tag(name, "2", &tags);
+        assert_string_equal(tags.s, want);
+    }
+    autorelease(str) struct str tags = STR_INIT;
+    influx_param_tag("field_", "1", &tags);
+    influx_param_tag("trials", "2", &tags);
+    influx_param_tag("_", "3", &tags);
+    assert_string_equal(tags.s, ",field_=1,trials=2,_=3");
+}
+
 TEST(times_are_kept_unless_they_would_meet)
 {
     struct influx_stamp stamp = INFLUX_STAMP_INIT(50);
@@ -415,6 +435,8 @@ TEST(an_answer_says_whether_to_go_on_wait_or_stop)
 {
     assert_int_equal(influx_verdict(204, ""), INFLUX_TAKEN);
     assert_int_equal(influx_verdict(400, "partial write: … dropped=1"), INFLUX_PARTLY);
+    assert_int_equal(influx_verdict(422, "failure …: partial write: … dropped=1"), INFLUX_PARTLY);
+    assert_int_equal(influx_verdict(422, "failure …"), INFLUX_REFUSED);
     assert_int_equal(influx_verdict(400, "database is required"), INFLUX_REFUSED);
     assert_int_equal(influx_verdict(401, "authorization failed"), INFLUX_REFUSED);
     assert_int_equal(influx_verdict(404, "database not found"), INFLUX_REFUSED);

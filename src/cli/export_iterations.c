@@ -3,7 +3,7 @@
  * export_iterations.c — hone export --iterations: every step that was reported, with the
  * configuration in which it ran. What SelfTF wrote as iteration_training_data.csv.
  *
- * Two passes over the attempts' files: the first finds the names of the metrics, which are the
+ * Two passes over the samples: the first finds the names of the metrics, which are the
  * columns, the second writes. Nothing but the open row is held, however long a trial is. Samples of
  * one step that stand together are one row; a step that a later attempt repeats is there twice, as
  * it was run twice.
@@ -160,7 +160,7 @@ static size_t column_of(struct iterations *it, const char *metric)
     return it->metrics.len - 1;
 }
 
-/* Output has no times and may draw a step again and again: there the last word counts. */
+/* Output may draw a step again and again: there the last word counts. */
 static void on_sample(const struct series_sample *sample, void *arg)
 {
     struct iterations *it = arg;
@@ -171,8 +171,7 @@ static void on_sample(const struct series_sample *sample, void *arg)
     size_t column = it->columns.at[sample->place];
     if (it->naming || column == SIZE_MAX)
         return;
-    if (it->open &&
-        (it->step != point->step || (it->known[column] && (it->time_us || point->time_us))))
+    if (it->open && (it->step != point->step || (it->known[column] && !sample->output)))
         close_row(it);
     if (!it->open)
         open_row(it, point->step);
@@ -188,14 +187,11 @@ static int walk_attempts(struct iterations *it)
     int r = 0;
 
     for (int64_t n = trial->attempts ? 1 : 0; r == 0 && n <= trial->attempts; n++) {
-        struct attempt attempt = {
-            .experiment = trial->experiment, .trial = trial->number, .number = n};
-        bool ended = n < trial->attempts || trial->state != TRIAL_RUNNING;
+        struct series_walk walk = export_walk(it->export, trial, n);
         it->attempt = n;
         it->columns.len = 0;
         it->before_us = 0;
-        r = series_walk(it->export->home, &it->export->target->spec, &attempt, ended, on_sample, it,
-                        it->export->err);
+        r = series_walk(&walk, on_sample, it, it->export->err);
         close_row(it);
     }
     return r;

@@ -4,7 +4,7 @@
  * brought and cost. What SelfTF wrote as summary.csv.
  *
  * Seconds per step are total time over progress, from one step that was reported to the next
- * larger one, where both ran in one configuration and the program gave their times. The best
+ * larger one, where both ran in one configuration and their times are known. The best
  * configuration is the quickest of those that made STEPS_MIN steps.
  */
 #include "base/clock.h"
@@ -50,6 +50,21 @@ static void on_sample(const struct series_sample *sample, void *arg)
     sum->phase = phase;
 }
 
+struct series_walk export_walk(const struct export *export, const struct trial *trial,
+                               int64_t attempt)
+{
+    return (struct series_walk){
+        .db = export->series,
+        .home = export->home,
+        .spec = &export->target->spec,
+        .experiment = trial->experiment,
+        .trial = trial->number,
+        .attempt = attempt,
+        .ended = attempt < trial->attempts || trial->state != TRIAL_RUNNING,
+        .stored = true,
+    };
+}
+
 static int measure(struct summing *sum)
 {
     const struct trial *trial = &sum->row->trial;
@@ -58,13 +73,10 @@ static int measure(struct summing *sum)
     for (size_t i = 0; i < sum->tuning.phases.len; i++)
         vec_push(&sum->paces, ((struct pace){0, 0}));
     for (int64_t n = trial->attempts ? 1 : 0; r == 0 && n <= trial->attempts; n++) {
-        struct attempt attempt = {
-            .experiment = trial->experiment, .trial = trial->number, .number = n};
-        bool ended = n < trial->attempts || trial->state != TRIAL_RUNNING;
+        struct series_walk walk = export_walk(sum->export, trial, n);
         sum->attempt = n;
         sum->time_us = 0;
-        r = series_walk(sum->export->home, &sum->export->target->spec, &attempt, ended, on_sample,
-                        sum, sum->export->err);
+        r = series_walk(&walk, on_sample, sum, sum->export->err);
     }
     return r;
 }

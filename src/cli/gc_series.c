@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gc_series.c — hone gc: samples of what was removed give their room back, small segments are
- * merged. Where an engine runs, its own worker does that in time.
+ * merged. Where an engine runs, its own worker does that.
  */
 #include "cli/gc.h"
 #include "engine/runtime.h"
@@ -22,7 +22,7 @@ int gc_series(struct gc *gc, struct err *err)
     if (r < 0)
         return r;
     series_db_size(db, &before);
-    if (before.segments < 2 && before.log_bytes < WORTH)
+    if (before.segments < 2 && before.log_bytes < WORTH && !before.dropped)
         return 0;
     r = series_db_compact(db, err);
     series_db_size(db, &after);

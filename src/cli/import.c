@@ -375,7 +375,8 @@ const struct cmd cmd_import = {
     .help = "make an experiment of an Optuna study, a CSV table of results, or another tracker's "
             "folder",
     .details =
-        "FILE is an Optuna database (SQLite), or a CSV file with a header line: the columns of "
+        "FILE is an Optuna database (SQLite), or a CSV file with a header line (semicolons or tabs "
+        "may part its cells, and then numbers may have decimal commas): the columns of "
         "--objective are results, all others parameters, their kinds and ranges as seen. What was "
         "written by 'hone export --csv' needs no --objective.\n\n"
         "DIR is a folder of TensorBoard's event files (each folder with some is a trial, with the "

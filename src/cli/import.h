@@ -37,6 +37,7 @@ struct import_row {
     VEC(struct import_sample) curve; /* of the first objective, steps rising; may be empty */
     const struct import_kind *kind;  /* of a folder's runs: who reads `path` again; NULL: none */
     char *path, *label;              /* … and what the run is called there */
+    bool words;                      /* … it has lines, but no number in them */
     VEC(struct summary) metrics;     /* … all of them; names are owned */
 };
 struct import_sheet {
@@ -53,6 +54,11 @@ void import_sheet_release(struct import_sheet *sheet);
 struct import_row *import_add_row(struct import_sheet *sheet, size_t n_objectives);
 /* The index of a value among the choices, which grow if it is new. */
 double import_choice(struct import_column *column, struct value value);
+/* What parts the cells of a table, by its header line (n bytes): a comma, else a semicolon, else a
+ * tab. */
+char import_separator(const char *line, size_t n);
+/* 0,5 → 0.5, where commas part no cells; anything but such a number is left alone. */
+void import_decimal_comma(char *text);
 /* A number, NaN for an empty cell or a word for it; false: something else. */
 bool import_cell_number(const struct import_cell *cell, double *ret);
 /* A parameter from the texts of its values, `rows` of them, `stride` apart; its kind is guessed. */

@@ -20,6 +20,31 @@ static const struct import_cell *cell_of(const struct cells *cells, size_t row)
     return &cells->at[row * cells->stride];
 }
 
+char import_separator(const char *line, size_t n)
+{
+    static const char marks[] = {',', ';', '\t'};
+    bool seen[ARRAY_LEN(marks)] = {false}, quoted = false;
+
+    for (size_t i = 0; i < n && line[i] != '\n'; i++) {
+        quoted ^= line[i] == '"';
+        for (size_t k = 0; k < ARRAY_LEN(marks) && !quoted; k++)
+            seen[k] |= line[i] == marks[k];
+    }
+    for (size_t k = 0; k < ARRAY_LEN(marks); k++)
+        if (seen[k])
+            return marks[k];
+    return ',';
+}
+
+void import_decimal_comma(char *text)
+{
+    char *comma = strchr(text, ',');
+
+    if (comma && !text[strspn(text, " 0123456789+-,eE")] && !strchr(comma + 1, ',') &&
+        strpbrk(text, "0123456789"))
+        *comma = '.';
+}
+
 bool import_cell_number(const struct import_cell *cell, double *ret)
 {
     char *end;

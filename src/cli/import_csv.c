@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import_csv.c — a table with a header (RFC 4180). One column or more are objectives, the others
- * parameters (import_column.c). What 'hone export --csv' wrote comes back as it was: its first
- * columns are known.
+ * import_csv.c — a table with a header (RFC 4180; semicolons or tabs may part its cells). One
+ * column or more are objectives, the others parameters (import_column.c). What 'hone export --csv'
+ * wrote comes back as it was: its first columns are known.
  */
 #include "base/clock.h"
 #include "base/fs.h"
@@ -20,6 +20,7 @@ static const char *const exported[] = {"trial", "state", "value", "attempts", "s
 struct csv {
     char *at, *end; /* the rest of the file; fields are unquoted in place */
     size_t line;
+    char mark; /* what parts cells */
     VEC(struct import_cell) head;
     VEC(struct import_cell) cells; /* all rows, head.len each */
     bool ours;                     /* made by hone export */
@@ -30,7 +31,7 @@ struct csv {
 /* One field; *ret_last: it was the last of its row. */
 static int next_field(struct csv *csv, struct import_cell *ret, bool *ret_last, struct err *err)
 {
-    char *to = csv->at;
+    char *text = csv->at, *to = text;
     size_t line = csv->line;
 
     *ret = (struct import_cell){to, csv->at < csv->end && *csv->at == '"'};
@@ -45,19 +46,21 @@ static int next_field(struct csv *csv, struct import_cell *ret, bool *ret_last, 
             *to++ = *csv->at;
         }
         csv->at++;
-        if (csv->at < csv->end && !strchr(",\r\n", *csv->at))
+        if (csv->at < csv->end && *csv->at != csv->mark && !strchr("\r\n", *csv->at))
             return err_set(err, EINVAL, "line %zu: text after a closing quote", line);
     } else {
-        while (csv->at < csv->end && *csv->at != ',' && *csv->at != '\n' && *csv->at != '\r')
+        while (csv->at < csv->end && *csv->at != csv->mark && *csv->at != '\n' && *csv->at != '\r')
             *to++ = *csv->at++;
     }
-    *ret_last = csv->at >= csv->end || *csv->at != ',';
+    *ret_last = csv->at >= csv->end || *csv->at != csv->mark;
     if (csv->at < csv->end && *csv->at == '\r')
         csv->at++;
-    if (csv->at < csv->end && (*csv->at == '\n' || *csv->at == ','))
+    if (csv->at < csv->end && (*csv->at == '\n' || *csv->at == csv->mark))
         csv->at++;
     csv->line += *ret_last;
     *to = '\0';
+    if (csv->mark != ',' && !ret->quoted)
+        import_decimal_comma(text);
     return 0;
 }
 
@@ -260,6 +263,7 @@ int import_csv(const char *path, const struct import_options *options, struct im
     str_add_char(&text, '\0'); /* the last field ends there */
     csv.at = text.s + (str_starts(text.s, "\xef\xbb\xbf") ? 3 : 0);
     csv.end = text.s + text.len - 1;
+    csv.mark = import_separator(csv.at, (size_t)(csv.end - csv.at));
     r = csv.at < csv.end ? read_cells(&csv, err) : err_set(err, EINVAL, "the file is empty");
     if (r == 0)
         r = read_objectives(&csv, options, ret, err);

@@ -187,6 +187,28 @@ static void survey_release(struct survey *survey)
     vec_release(&survey->settings);
 }
 
+/* A table of words is not what was meant; among others it is only told. */
+static int look_for_samples(struct import_sheet *sheet, struct err *err)
+{
+    const struct import_row *without = NULL;
+    bool some = false;
+
+    vec_foreach (row, &sheet->rows) {
+        some |= row->metrics.len > 0;
+        if (row->words && !without)
+            without = row;
+    }
+    if (without && !some)
+        return err_set(err, EINVAL,
+                       "%s: no column has a number below the header; a table needs a header line, "
+                       "and cells parted by commas, semicolons or tabs",
+                       without->path);
+    if (without)
+        str_addf(&sheet->notes, "%s: no column has a number, so the trial has no samples\n",
+                 without->path);
+    return 0;
+}
+
 static int survey_rows(struct import_sheet *sheet, struct survey *survey, struct err *err)
 {
     struct import_sink sink = {survey_sample, survey_param, survey_unread, survey};
@@ -207,7 +229,7 @@ static int survey_rows(struct import_sheet *sheet, struct survey *survey, struct
         str_addf(&sheet->notes, "%llu line%s not read as a metric: %s%s\n",
                  (unsigned long long)survey->unread, survey->unread == 1 ? " was" : "s were",
                  survey->unread == 1 ? "" : "the first is ", survey->first_unread);
-    return r;
+    return r == 0 ? look_for_samples(sheet, err) : r;
 }
 
 /* ---- parameters ---- */

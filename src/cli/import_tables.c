@@ -3,7 +3,8 @@
  * import_tables.c — a folder of CSV files: metrics.csv is the run of its folder, as Lightning's
  * CSVLogger leaves it (version_N/metrics.csv with hparams.yaml beside it); any other file is a run
  * of its own. Columns are metrics, an empty cell is no sample. The step is the column `step`, else
- * `epoch` or `iteration`, else the number of the row; `time` or `timestamp` are seconds.
+ * `epoch` or `iteration`, else the number of the row; a line whose step is a word is not read.
+ * `time` or `timestamp` are seconds.
  */
 #include "base/arena.h"
 #include "base/fs.h"
@@ -116,7 +117,9 @@ enum use { USE_METRIC, USE_STEP, USE_EPOCH, USE_ITERATION, USE_TIME };
 struct table {
     VEC(char *) names;
     VEC(char *) cells; /* in the present line */
+    char mark;         /* what parts them */
     int64_t row;
+    bool some; /* a number was read */
 };
 
 static enum use use_of(const char *name)
@@ -148,13 +151,16 @@ static void split(char *line, struct table *table)
             *to++ = *from++;
         else if (*from == '"')
             quoted = !quoted;
-        else if (*from == ',' && !quoted) {
+        else if (*from == table->mark && !quoted) {
             *to++ = '\0';
             vec_push(&table->cells, to);
         } else
             *to++ = *from;
     }
     *to = '\0';
+    if (table->mark != ',')
+        vec_foreach (cell, &table->cells)
+            import_decimal_comma(*cell);
 }
 
 static bool number_of(const char *text, double *ret)
@@ -167,22 +173,26 @@ static bool number_of(const char *text, double *ret)
     return *text && end > text && !end[strspn(end, " ")];
 }
 
-/* The step of the present line by the best column that tells one. */
-static int64_t step_of(const struct table *table)
+/* The step of the present line by the best column that tells one. False: a word is there. */
+static bool step_of(const struct table *table, int64_t *ret)
 {
-    enum use best = USE_TIME;
-    int64_t step = table->row;
+    enum use best = USE_TIME, word = USE_TIME;
     double x;
 
+    *ret = table->row;
     for (size_t i = 0; i < table->names.len && i < table->cells.len; i++) {
+        const char *cell = table->cells.at[i];
         enum use use = use_of(table->names.at[i]);
-        if (use == USE_METRIC || use >= best || !number_of(table->cells.at[i], &x) ||
-            x != trunc(x) || fabs(x) > 9e15)
+        if (use == USE_METRIC || use >= best)
             continue;
-        best = use;
-        step = (int64_t)x;
+        if (!number_of(cell, &x)) {
+            word = cell[strspn(cell, " ")] ? MIN(word, use) : word;
+        } else if (x == trunc(x) && fabs(x) <= 9e15) {
+            best = use;
+            *ret = (int64_t)x;
+        }
     }
-    return step;
+    return word >= best;
 }
 
 static int64_t time_of(const struct table *table)
@@ -196,29 +206,40 @@ static int64_t time_of(const struct table *table)
     return 0;
 }
 
-static void put_line(const struct table *table, const struct import_sink *sink)
+static void put_line(struct table *table, const char *path, const struct import_sink *sink)
 {
-    struct sample sample = {.step = step_of(table), .time_us = time_of(table)};
+    struct sample sample = {.time_us = time_of(table)};
 
+    if (!step_of(table, &sample.step)) {
+        if (sink->on_unread)
+            sink->on_unread(path, (size_t)table->row + 2, sink->arg);
+        return;
+    }
     for (size_t i = 0; i < table->names.len && i < table->cells.len; i++) {
         enum use use = use_of(table->names.at[i]);
         sample.metric = table->names.at[i];
         if ((use == USE_METRIC || use == USE_EPOCH) && *sample.metric &&
-            number_of(table->cells.at[i], &sample.value))
+            number_of(table->cells.at[i], &sample.value)) {
+            table->some = true;
             sink->on_sample(&sample, sink->arg);
+        }
     }
 }
 
-static void read_table(FILE *file, struct table *table, const struct import_sink *sink)
+static void read_table(FILE *file, const char *path, struct table *table,
+                       const struct import_sink *sink)
 {
+    static const char mark_of_order[] = "\xef\xbb\xbf";
     char *line = NULL;
     size_t cap = 0;
 
     while (getline(&line, &cap, file) > 0) {
         bool first = !table->names.len;
-        split(line, table);
+        if (first)
+            table->mark = import_separator(line, strlen(line));
+        split(line + (first && str_starts(line, mark_of_order) ? 3 : 0), table);
         if (!first) {
-            put_line(table, sink);
+            put_line(table, path, sink);
             table->row++;
             continue;
         }
@@ -238,7 +259,8 @@ static int read_run(struct import_row *row, const struct import_sink *sink, stru
 
     if (!file)
         return err_errno(err, errno, "cannot read %s", row->path);
-    read_table(file, &table, sink);
+    read_table(file, row->path, &table, sink);
+    row->words = table.row > 0 && !table.some;
     bool failed = ferror(file);
     fclose(file);
     vec_foreach (name, &table.names)

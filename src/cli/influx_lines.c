@@ -75,6 +75,28 @@ void influx_tag(const char *key, const char *value, struct str *to)
     add_escaped(to, value, strlen(value), ",= ");
 }
 
+/* Tags of our own, and those for which InfluxDB refuses a line, 2.x the whole batch. */
+static bool is_taken(const char *name, size_t n)
+{
+    static const char *const taken[] = {"experiment", "trial",        "attempt", "source",
+                                        "_field",     "_measurement", "time"};
+
+    for (size_t i = 0; i < ARRAY_LEN(taken); i++)
+        if (strlen(taken[i]) == n && memcmp(taken[i], name, n) == 0)
+            return true;
+    return false;
+}
+
+void influx_param_tag(const char *name, const char *value, struct str *to)
+{
+    size_t n = strlen(name);
+
+    while (n > 1 && name[n - 1] == '_')
+        n--;
+    autofree(mem) char *key = xasprintf("%s%s", name, is_taken(name, n) ? "_" : "");
+    influx_tag(key, value, to);
+}
+
 /* ---- times ---- */
 
 static int64_t after(int64_t ns)

@@ -25,6 +25,9 @@ void influx_measurement(const char *metric, struct str *to);
 void influx_field(const char *metric, struct str *to);
 /* ",key=value" behind a measurement; an empty value is no tag. */
 void influx_tag(const char *key, const char *value, struct str *to);
+/* The tag of a parameter. Names that mean something else get an underscore: `trial` is trial_. So
+ * do these with underscores, that no two become the same: `trial_` is trial__. */
+void influx_param_tag(const char *name, const char *value, struct str *to);
 
 struct influx_stamp { /* of the last line of a series */
     int64_t raw, out; /* its time as it was told, and as it was written */

@@ -36,9 +36,9 @@ static int ask_sources(struct server_samples *samples, struct err *err)
 
     str_add(&path, "/v1/experiments/");
     percent_encode(samples->ref, "", &path);
-    str_add(&path, "/sources");
+    str_addf(&path, "/sources?%s", samples->base.machine ? "machine=1&" : "");
     if (samples->rows >= 0 && samples->values >= 0)
-        str_addf(&path, "?rows=%lld&values=%lld", (long long)samples->rows,
+        str_addf(&path, "rows=%lld&values=%lld", (long long)samples->rows,
                  (long long)samples->values);
     json_decref(samples->sources);
     samples->sources = NULL;
@@ -78,6 +78,8 @@ static void tell_source(const struct samples *base, const json_t *row, samples_f
         .metric = json_string_value(metric),
         .count = (uint64_t)count,
     };
+    if (!series.source.trial)
+        series.source.experiment = 0;
     fn(&series, arg);
 }
 
@@ -199,6 +201,7 @@ int samples_of_server(struct remote *remote, const char *ref, struct samples **r
     }
     samples->base.experiment = json_get_int(samples->sources, "experiment", 0);
     samples->base.created_us = json_get_int(samples->sources, "created_us", 0);
+    samples->base.ended_us = json_get_int(samples->sources, "ended_us", 0);
     free(samples->ref); /* "last" may be another in a moment */
     samples->ref = xasprintf("%lld", (long long)samples->base.experiment);
     *ret = &samples->base;

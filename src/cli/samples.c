@@ -67,6 +67,8 @@ static int look(struct samples *base, bool always, samples_fn *fn, void *arg, st
     samples->rows = size.rows;
     samples->values = size.values;
     series_db_list(samples->series, base->experiment, -1, SERIES_NAME_NONE, on_info, &listing);
+    if (base->machine)
+        series_db_list(samples->series, 0, 0, SERIES_NAME_NONE, on_info, &listing);
     return 0;
 }
 
@@ -149,6 +151,7 @@ struct samples *samples_of_home(const char *home, struct store *store, struct se
     if (target) {
         samples->base.experiment = target->experiment.experiment.id;
         samples->base.created_us = target->experiment.experiment.created_us;
+        samples->base.ended_us = target->experiment.experiment.ended_us;
     }
     return &samples->base;
 }

@@ -35,8 +35,14 @@ struct samples_ops {
 };
 struct samples {
     const struct samples_ops *ops;
-    int64_t experiment, created_us;
+    int64_t experiment, created_us, ended_us; /* ended_us 0: not when it was asked */
+    bool machine; /* the caller's wish: a look tells the machine's figures, too, of all time */
 };
+/* Are these the machine's figures, of no experiment? */
+static inline bool samples_is_machine(const struct series_source *source)
+{
+    return source->experiment == 0 && source->trial == 0;
+}
 void samples_free(struct samples *samples);
 DEFINE_AUTOFREE(samples);
 

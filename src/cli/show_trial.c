@@ -150,6 +150,43 @@ static void show_metrics(const struct show *show)
     table_release(&table);
 }
 
+/* ---- figures of its processes ---- */
+
+struct figures {
+    size_t n; /* of the attempt that has the most */
+    int64_t attempt;
+    size_t here;
+    uint64_t seen;
+};
+
+static int on_figure(const struct series_info *info, void *arg)
+{
+    struct figures *figures = arg;
+
+    if (info->source.file != SERIES_SYSTEM)
+        return 0;
+    figures->here = info->source.attempt == figures->attempt ? figures->here + 1 : 1;
+    figures->attempt = info->source.attempt;
+    figures->n = MAX(figures->n, figures->here);
+    figures->seen += info->stats.count;
+    return 0;
+}
+
+static void show_figures(const struct show *show)
+{
+    const struct trial *trial = &show->target->trial.trial;
+    autofree(series_db) struct series_db *db = NULL;
+    struct figures figures = {.attempt = -1};
+
+    if (series_db_open(show->call->home, SERIES_READ, &db, NULL) < 0)
+        return;
+    series_db_list(db, trial->experiment, trial->number, SERIES_NAME_NONE, on_figure, &figures);
+    if (figures.n)
+        show_line(show, "figures", PLAIN,
+                  "%zu of its processes, %llu values: 'hone export %lld --metrics --system'",
+                  figures.n, (unsigned long long)figures.seen, (long long)trial->experiment);
+}
+
 /* ---- attempts ---- */
 
 static void add_ending(struct str *to, const struct attempt *attempt)
@@ -310,6 +347,7 @@ void show_trial(const struct show *show)
     show_reasons(show);
     show_times(show, trial->started_us, trial->ended_us, trial->run_us);
     show_trial_tuning(show);
+    show_figures(show);
     show_marks(show, row->starred, row->note, row->tags.at, row->tags.len);
     show_error(show);
     show_params(show);

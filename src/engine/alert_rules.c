@@ -29,6 +29,21 @@ static double worse_by(const struct alert_curve *curve, double a, double b)
 
 /* ---- diverged ---- */
 
+/* What "times its best" is measured by. A curve that has gained nothing may have begun near zero by
+ * its nature: there the range in which its first n values were says more. 0: nothing to measure by. */
+static double scale_of(const struct alert_curve *curve, size_t n)
+{
+    double low = curve->values[0], high = low;
+
+    if (worse_by(curve, curve->values[0], curve->best) > 0)
+        return fabs(curve->best);
+    for (size_t i = 1; i < n; i++) {
+        low = fmin(low, curve->values[i]);
+        high = fmax(high, curve->values[i]);
+    }
+    return fmax(fabs(curve->best), high - low);
+}
+
 /* A curve that falls towards zero is often a multiple of its best by mere noise: so it must have
  * lost all that it had gained, too. */
 char *alert_rising(const struct alert_curve *curve)
@@ -41,8 +56,9 @@ char *alert_rising(const struct alert_curve *curve)
     for (size_t i = n - DIVERGED_RISES; i < n; i++)
         if (!(worse_by(curve, curve->values[i], curve->values[i - 1]) > 0))
             return NULL;
-    if (!(worse_by(curve, last, curve->values[0]) > 0) ||
-        !(worse_by(curve, last, curve->best) > (DIVERGED_TIMES - 1) * fabs(curve->best)))
+    double scale = scale_of(curve, n - DIVERGED_RISES);
+    if (!(worse_by(curve, last, curve->values[0]) > 0) || scale == 0 ||
+        !(worse_by(curve, last, curve->best) > (DIVERGED_TIMES - 1) * scale))
         return NULL;
     return xasprintf("%s is %.5g at step %lld, worse than %g times its best (%.5g), and getting "
                      "worse",

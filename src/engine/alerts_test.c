@@ -404,6 +404,15 @@ TEST(a_plateau_says_its_numbers)
                               "steps: 0.5 at best, 0.5 before");
 }
 
+static double from_zero(int i) /* as a divergence of two distributions does */
+{
+    return 1e-4 * i;
+}
+static double explodes(int i)
+{
+    return pow(10, i);
+}
+
 TEST(what_rises_beyond_all_it_had_diverges)
 {
     struct {
@@ -415,7 +424,8 @@ TEST(what_rises_beyond_all_it_had_diverges)
         {blows_up, &down, 23, false}, /* 2.7: not yet 10 times 0.29 */
         {blows_up, &down, 24, true},  {near_zero, &down, 24, false}, {flat, &down, 50, false},
         {jitter, &down, 100, false},  {falling, &down, 50, false},   {falling, &up, 50, false},
-        {rises, &down, 3, false},
+        {rises, &down, 3, false},     {from_zero, &down, 4, false},  {from_zero, &down, 50, false},
+        {explodes, &down, 8, true},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         autofree(mem) char *text = rule(false, rows[i].objective, rows[i].f, rows[i].n, 0);

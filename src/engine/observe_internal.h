@@ -58,6 +58,7 @@ struct observe {
     VEC(double) values;
     bool unflushed;
     struct observe_counts counts;
+    struct influx_all series; /* what the databases' keys know together */
     struct tracked *tracked;
 };
 

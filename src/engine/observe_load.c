@@ -160,6 +160,7 @@ int observe_new(struct engine *engine, struct store *reader, struct series_db *d
     observe->engine = engine;
     observe->reader = reader;
     observe->db = db;
+    observe->series.most_series = 200000;
     int r = store_experiments(reader, INT64_MAX, on_experiment, observe, err);
     if (r >= 0)
         r = tracked_new(engine, reader, db, &observe->tracked, err);

@@ -4,6 +4,7 @@
  */
 #include "engine/record.h"
 
+#include "base/log.h"
 #include "series/gather.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@ struct record {
     struct gather gather;
     VEC(struct waiting) waiting;
     bool unsynced;
+    size_t told; /* of the store's notes */
 };
 
 static void waiting_release(struct waiting *waiting)
@@ -46,6 +48,15 @@ static void put(const struct series_source *source, const struct series_row *row
     record->unsynced = true;
 }
 
+/* What the store found wrong and mended, or left out, is said once. */
+static void tell_notes(struct record *record)
+{
+    const char *const *notes = series_db_notes(record->db);
+
+    for (; notes[record->told]; record->told++)
+        log_warn("series: %s", notes[record->told]);
+}
+
 int record_open(const char *home, struct record **ret, struct err *err)
 {
     struct series_db *db = NULL;
@@ -55,6 +66,7 @@ int record_open(const char *home, struct record **ret, struct err *err)
         return r;
     struct record *record = xcalloc(1, sizeof(*record));
     record->db = db;
+    tell_notes(record);
     gather_init(&record->gather, db, put, record);
     *ret = record;
     return 0;
@@ -128,6 +140,8 @@ static int put_waiting(struct record *record, struct err *err)
 int record_flush(struct record *record, struct err *err)
 {
     int r = record->waiting.len ? put_waiting(record, err) : 0;
+
+    tell_notes(record);
     return r < 0 ? r : series_db_flush(record->db, err);
 }
 

@@ -74,8 +74,12 @@ struct influx_line {
  * Its memory is bounded: lines with a new series beyond a limit are refused, with a sentence. ----
  */
 struct influx_keys;
+struct influx_all { /* of all databases that share it */
+    size_t n_series, most_series;
+};
 struct influx_limits {
-    size_t series, names; /* how many */
+    size_t series, names;   /* how many */
+    struct influx_all *all; /* or NULL; outlives the keys */
     size_t bytes;         /* of memory for all of them, as near as it can be counted */
     bool fixed_kinds; /* as InfluxDB: a value of another kind than the first of its name is refused
                        */

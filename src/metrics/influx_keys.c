@@ -51,6 +51,8 @@ void influx_keys_free(struct influx_keys *keys)
     map_release(&keys->measurements);
     map_release(&keys->names);
     arena_release(&keys->arena);
+    if (keys->limits.all)
+        keys->limits.all->n_series -= keys->n_series;
     free(keys);
 }
 
@@ -167,6 +169,8 @@ static struct influx_series *new_series(struct influx_keys *keys, struct influx_
     series->tags = copy;
     series->n_tags = n;
     keys->n_series++;
+    if (keys->limits.all)
+        keys->limits.all->n_series++;
     return series;
 }
 
@@ -175,6 +179,20 @@ static size_t series_bytes(size_t head, size_t n_tags)
 {
     return 2 * head + n_tags * (sizeof(struct influx_tag) + 64) + sizeof(struct influx_series) +
            sizeof(struct influx_measurement) + sizeof(struct influx_head) + 3 * SLOT_BYTES + 128;
+}
+
+/* May there be no series more? The reason is in InfluxDB's words, where it has such a limit. */
+static bool is_full(const struct influx_keys *keys, bool room, struct str *reason)
+{
+    const struct influx_all *all = keys->limits.all;
+
+    if (keys->n_series >= keys->limits.series || !room)
+        str_addf(reason, "max-series-per-database limit exceeded: (%zu)", keys->n_series);
+    else if (all && all->n_series >= all->most_series)
+        str_addf(reason, "max-series limit exceeded: (%zu) in all databases", all->n_series);
+    else
+        return false;
+    return true;
 }
 
 struct influx_series *influx_keys_add(struct influx_keys *keys, struct influx_text head,
@@ -186,10 +204,8 @@ struct influx_series *influx_keys_add(struct influx_keys *keys, struct influx_te
     bool room = has_room(keys, series_bytes(head.n, n_tags));
     while (found && !is_series(found, measurement, tags, n_tags))
         found = found->next;
-    if (!found && (keys->n_series >= keys->limits.series || !room)) {
-        str_addf(reason, "max-series-per-database limit exceeded: (%zu)", keys->n_series);
+    if (!found && is_full(keys, room, reason))
         return NULL;
-    }
     if (!found) {
         found = new_series(keys, measurement, tags, n_tags);
         found->next = first;

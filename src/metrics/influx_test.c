@@ -182,6 +182,19 @@ TEST(a_flood_of_names_is_refused_and_memory_stays_flat)
     assert_int_equal(flood(keys, "m,t=# f=1", 100), 100); /* what is known goes on */
 }
 
+TEST(many_databases_share_a_limit_of_series)
+{
+    struct influx_all all = {.most_series = 150};
+    struct influx_limits limits = {.series = 100, .names = 50, .bytes = 1u << 20, .all = &all};
+    struct influx_keys *first = influx_keys_new(&limits, 1);
+    autofree(influx_keys) struct influx_keys *second = influx_keys_new(&limits, 2);
+    assert_int_equal(flood(first, "m,t=# f=1", 1000), 100);
+    assert_int_equal(flood(second, "m,t=# f=1", 1000), 50);
+    assert_int_equal(flood(second, "m,t=# f=1", 50), 50); /* what is known goes on */
+    influx_keys_free(first);
+    assert_int_equal(flood(second, "m,t=# f=1", 1000), 100);
+}
+
 TEST(the_bytes_of_all_names_have_a_limit_too)
 {
     struct influx_limits limits = {.series = 1000000, .names = 1000000, .bytes = 300000};

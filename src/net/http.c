@@ -26,10 +26,7 @@
 
 void http_let_go(struct http *http)
 {
-    pthread_mutex_lock(&http->mutex);
-    bool last = --http->owners == 0;
-    pthread_mutex_unlock(&http->mutex);
-    if (!last)
+    if (__atomic_sub_fetch(&http->owners, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     pthread_mutex_destroy(&http->mutex);
     pthread_cond_destroy(&http->answered);
@@ -42,10 +39,7 @@ void request_let_go(struct http_request *request)
 {
     struct http *http = request->http;
 
-    pthread_mutex_lock(&http->mutex);
-    bool last = --request->owners == 0;
-    pthread_mutex_unlock(&http->mutex);
-    if (!last)
+    if (__atomic_sub_fetch(&request->owners, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     request_free(request);
     http_let_go(http);
@@ -53,8 +47,8 @@ void request_let_go(struct http_request *request)
 
 static void link_request(struct http *http, struct http_request *request)
 {
+    __atomic_add_fetch(&http->owners, 1, __ATOMIC_RELAXED);
     pthread_mutex_lock(&http->mutex);
-    http->owners++;
     request->next = http->open;
     if (http->open)
         http->open->prev = request;
@@ -69,7 +63,7 @@ static void unlink_request(struct http *http, struct http_request *request)
         request->next->prev = request->prev;
     *(request->prev ? &request->prev->next : &http->open) = request->next;
     request->connection = NULL;
-    request->state = REQUEST_ANSWERED;
+    request_set_state(request, REQUEST_ANSWERED);
     pthread_mutex_unlock(&http->mutex);
 }
 
@@ -242,13 +236,15 @@ static void wait_in_line(struct http *http, struct http_request *request)
 /* It is sent if it is there; else the connection stands until it comes. */
 static enum MHD_Result send_or_stand(struct http *http, struct http_request *request)
 {
+    if (request_state(request) == REQUEST_ANSWERED)
+        return send_answer(request);
     pthread_mutex_lock(&http->mutex);
     if (http->stopping && request->state != REQUEST_ANSWERED)
         request_answer(request, MHD_HTTP_SERVICE_UNAVAILABLE,
                        request_response(request, NULL, NULL, NULL));
     bool answered = request->state == REQUEST_ANSWERED;
     if (!answered) {
-        request->state = REQUEST_STANDS;
+        request_set_state(request, REQUEST_STANDS);
         http->mhd->MHD_suspend_connection(request->connection);
     }
     pthread_mutex_unlock(&http->mutex);
@@ -265,7 +261,7 @@ static enum MHD_Result put_aside(struct http *http, struct http_request *request
         wait_in_line(http, request);
     }
     if (!stopping && !alone) {
-        request->state = REQUEST_STANDS;
+        request_set_state(request, REQUEST_STANDS);
         http->mhd->MHD_suspend_connection(request->connection);
     }
     pthread_mutex_unlock(&http->mutex);
@@ -277,6 +273,20 @@ static enum MHD_Result put_aside(struct http *http, struct http_request *request
         return MHD_YES;
     soon_await(http, request);
     return send_or_stand(http, request);
+}
+
+/* Who answers one that stands resumes its connection first: until he lets the mutex go, it is not
+ * told yet that it is answered. */
+static enum request_state look_at_state(struct http *http, const struct http_request *request)
+{
+    enum request_state state = request_state(request);
+
+    if (state != REQUEST_STANDS)
+        return state;
+    pthread_mutex_lock(&http->mutex);
+    state = request_state(request);
+    pthread_mutex_unlock(&http->mutex);
+    return state;
 }
 
 static enum MHD_Result handle(struct http *http, struct http_request *request)
@@ -296,9 +306,7 @@ enum MHD_Result http_on_access(void *arg, struct MHD_Connection *connection, con
 
     if (!request)
         return begin(http, connection, method, url, version, con_cls);
-    pthread_mutex_lock(&http->mutex);
-    enum request_state state = request->state;
-    pthread_mutex_unlock(&http->mutex);
+    enum request_state state = look_at_state(http, request);
     if (state == REQUEST_STANDS)
         return MHD_YES; /* it is called once more before it stands */
     if (state == REQUEST_ANSWERED)

@@ -25,13 +25,14 @@ struct http {
     struct MHD_Daemon *daemon;
     int port;
     char *address;
-    struct str log;                     /* what libmicrohttpd said until it had started */
-    bool started;                       /* atomic */
-    size_t bodies;                      /* bytes of all that are held; atomic */
-    size_t behind;                      /* bytes that wait in all streams; atomic */
-    pthread_mutex_t mutex;              /* guards all below, and the state of every request */
-    struct http_request *open;          /* all that have a connection, by prev and next */
-    struct http_request *waiting;       /* for http_next(), oldest first, by next_waiting */
+    struct str log;               /* what libmicrohttpd said until it had started */
+    bool started;                 /* atomic */
+    size_t bodies;                /* bytes of all that are held; atomic */
+    size_t behind;                /* bytes that wait in all streams; atomic */
+    size_t owners;                /* the server itself, each request and each stream; atomic */
+    pthread_mutex_t mutex;        /* guards all below, and changes of the state of every request */
+    struct http_request *open;    /* all that have a connection, by prev and next */
+    struct http_request *waiting; /* for http_next(), oldest first, by next_waiting */
     const struct http_request *awaited; /* its answer, by the http thread; NULL: none */
     pthread_cond_t answered;            /* that one is */
     const void *talks;                  /* the connection whose request came last; http thread */
@@ -39,7 +40,6 @@ struct http {
     struct http_stream *streams; /* all that have a connection, by prev and next */
     size_t unsent;               /* bytes of all answers that are not sent whole */
     bool stopping;
-    size_t owners;                /* the server itself, each request and each stream */
     pthread_mutex_t links_mutex;  /* guards all below */
     pthread_cond_t links_changed; /* there is one, or it is enough */
     struct http_link *links;      /* all connections */
@@ -73,8 +73,8 @@ struct http_request {
     size_t counted;   /* bytes of it in http->bodies */
     size_t discarded; /* bytes beyond the cap */
     bool too_large, no_room;
-    enum request_state state;
-    int owners;
+    enum request_state state; /* atomic; what is answered stays so */
+    int owners;               /* atomic */
     struct MHD_Response *response;
     unsigned status;
     unsigned retry_s;    /* Retry-After of an error; 0: none */
@@ -82,6 +82,16 @@ struct http_request {
     int64_t answered_us; /* mono: when it was given its answer */
     bool cut_off;        /* for it was slow to read that */
 };
+
+/* Read by any owner, changed with the server's mutex held. */
+static inline enum request_state request_state(const struct http_request *request)
+{
+    return __atomic_load_n(&request->state, __ATOMIC_ACQUIRE);
+}
+static inline void request_set_state(struct http_request *request, enum request_state state)
+{
+    __atomic_store_n(&request->state, state, __ATOMIC_RELEASE);
+}
 
 /* http.c: one owner less; the last one frees it. */
 void request_let_go(struct http_request *request);

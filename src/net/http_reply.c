@@ -84,9 +84,7 @@ bool request_answer(struct http_request *request, unsigned status, struct MHD_Re
     request->answered_us = clock_mono_us();
     if (request->state == REQUEST_STANDS)
         request->mhd->MHD_resume_connection(request->connection);
-    __atomic_store_n(&request->state, REQUEST_ANSWERED, __ATOMIC_RELEASE);
-    if (request->http->awaited == request)
-        pthread_cond_signal(&request->http->answered);
+    request_set_state(request, REQUEST_ANSWERED);
     return true;
 }
 
@@ -96,7 +94,10 @@ static void answer(struct http_request *request, unsigned status, struct MHD_Res
 
     pthread_mutex_lock(&http->mutex);
     bool taken = request_answer(request, status, response);
+    bool awaited = http->awaited == request;
     pthread_mutex_unlock(&http->mutex);
+    if (awaited)
+        pthread_cond_signal(&http->answered); /* without the mutex: who wakes up wants it */
     if (!taken)
         request->mhd->MHD_destroy_response(response);
     request_let_go(request);

@@ -225,10 +225,11 @@ const char *http_param(const struct http_request *request, const char *name)
     return NULL;
 }
 
+/* Each head is looked at for some thirty names: most differ in the first letter. */
 const char *http_header(const struct http_request *request, const char *name)
 {
     for (const struct pair *pair = request->headers; pair; pair = pair->next)
-        if (strcasecmp(pair->name, name) == 0)
+        if ((*pair->name | 0x20) == (*name | 0x20) && strcasecmp(pair->name, name) == 0)
             return pair->value;
     return NULL;
 }

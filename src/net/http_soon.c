@@ -61,7 +61,7 @@ static void watch_for_answer(struct http *http, const struct http_request *reque
     }
     do {
         for (int i = 0; i < 50; i++) {
-            if (__atomic_load_n(&request->state, __ATOMIC_ACQUIRE) == REQUEST_ANSWERED)
+            if (request_state(request) == REQUEST_ANSWERED)
                 return;
             relax();
         }
@@ -74,6 +74,8 @@ void soon_await(struct http *http, const struct http_request *request)
     struct timespec until;
 
     watch_for_answer(http, request);
+    if (request_state(request) == REQUEST_ANSWERED)
+        return;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += SOON_NS;
     if (until.tv_nsec >= 1000000000) {

@@ -216,7 +216,7 @@ static void on_gone(void *arg)
 
 static void link_stream(struct http *http, struct http_stream *stream)
 {
-    http->owners++;
+    __atomic_add_fetch(&http->owners, 1, __ATOMIC_RELAXED);
     stream->next = http->streams;
     if (http->streams)
         http->streams->prev = stream;

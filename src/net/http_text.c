@@ -65,9 +65,9 @@ bool form_next(const char **at, const char *end, const char **ret_name, size_t *
 bool path_matches(const char *pattern, const char *path)
 {
     for (;;) {
-        if (str_eq(pattern, "**"))
-            return *path;
         if (*pattern == '*') {
+            if (str_eq(pattern, "**"))
+                return *path;
             size_t n = strcspn(path, "/");
             if (!n)
                 return false;

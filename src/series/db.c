@@ -266,6 +266,7 @@ int series_db_drop(struct series_db *db, int64_t experiment, int64_t trial, stru
     wal_put_drop(&db->log.buffer, experiment, trial);
     memory_drop(layer->memory, experiment, trial);
     directory_drop(&db->directory, experiment, trial, layer->first);
+    db->merge_due = true;
     return 0;
 }
 

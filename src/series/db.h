@@ -134,11 +134,14 @@ int series_db_headers(struct series_db *db, const struct series_source *source, 
                       series_chunk_fn *fn, void *arg);
 
 /* ---- care: read every byte; fn gets a sentence for each thing that is wrong. 0: all is well,
- * > 0: how many things are not ---- */
-int series_db_verify(struct series_db *db, void (*fn)(const char *sentence, void *arg), void *arg);
+ * > 0: how many things are not. `torn`: nobody else writes, so that a record without its end is
+ * told, too (what a writer has just begun to write looks torn) ---- */
+int series_db_verify(struct series_db *db, bool torn,
+                     void (*fn)(const char *sentence, void *arg), void *arg);
 /* What is on disk. */
 struct series_size {
     uint64_t values, rows, bytes, segments, log_bytes;
+    uint64_t dropped; /* segments that have samples of what was removed */
 };
 void series_db_size(const struct series_db *db, struct series_size *ret);
 

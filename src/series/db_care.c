@@ -21,8 +21,8 @@ static int tell(note_fn *fn, void *arg, const char *folder, const char *name, co
     return 1;
 }
 
-/* What a writer has just begun to write looks torn, too: only a handle that writes can tell. */
-static int verify_log(struct series_db *db, const struct layer *layer, note_fn *fn, void *arg)
+static int verify_log(struct series_db *db, const struct layer *layer, bool torn, note_fn *fn,
+                      void *arg)
 {
     char name[SEAL_NAME_SIZE];
     autorelease(str) struct str bytes = STR_INIT;
@@ -38,7 +38,7 @@ static int verify_log(struct series_db *db, const struct layer *layer, note_fn *
     for (; wal_next(p, bytes.len, at, &record); at = record.end)
         if (record.at > at)
             wrong += tell(fn, arg, db->folder, name, "are damaged", record.at - at, at);
-    if (at < bytes.len && db->mode == SERIES_WRITE)
+    if (at < bytes.len && torn)
         wrong += tell(fn, arg, db->folder, name, "are torn", bytes.len - at, at);
     return wrong;
 }
@@ -61,7 +61,8 @@ static int verify_left_out(struct series_db *db, note_fn *fn, void *arg)
     return wrong;
 }
 
-int series_db_verify(struct series_db *db, void (*fn)(const char *sentence, void *arg), void *arg)
+int series_db_verify(struct series_db *db, bool torn,
+                     void (*fn)(const char *sentence, void *arg), void *arg)
 {
     int wrong = verify_left_out(db, fn, arg);
 
@@ -69,7 +70,7 @@ int series_db_verify(struct series_db *db, void (*fn)(const char *sentence, void
         if ((*layer)->segment)
             wrong += segment_verify((*layer)->segment, fn, arg);
         else
-            wrong += verify_log(db, *layer, fn, arg);
+            wrong += verify_log(db, *layer, torn, fn, arg);
     }
     return wrong;
 }
@@ -98,6 +99,7 @@ void series_db_size(const struct series_db *db, struct series_size *ret)
             continue;
         }
         ret->segments++;
+        ret->dropped += db_dropped_share(db, *layer) > 0;
         ret->bytes += (*layer)->segment->size;
         ret->values += (*layer)->segment->values;
         ret->rows += (*layer)->segment->rows;

@@ -153,7 +153,7 @@ TEST(a_segment_cut_at_any_byte_keeps_the_blocks_before)
         if (n < bytes.len) {
             int wrong = 0;
             assert_non_null(series_db_notes(db)[0]);
-            assert_true(series_db_verify(db, count_sentence, &wrong) > 0 && wrong > 0);
+            assert_true(series_db_verify(db, true, count_sentence, &wrong) > 0 && wrong > 0);
         }
         series_db_free(db);
     }
@@ -177,7 +177,7 @@ TEST(a_flipped_byte_in_a_segment_costs_one_block_and_is_named)
         struct found found = look(db);
         int lost = (found.loss != N_ROWS) + (found.acc != N_ROWS) + (found.other != N_ROWS / 4);
         assert_true(lost + !found.steps <= 1);
-        assert_true(series_db_verify(db, count_sentence, &wrong) > 0 && wrong > 0);
+        assert_true(series_db_verify(db, true, count_sentence, &wrong) > 0 && wrong > 0);
         if (lost + !found.steps)
             assert_non_null(series_db_notes(db)[0]);
         else
@@ -235,7 +235,7 @@ TEST(a_file_that_is_no_segment_is_left_out_and_named)
     struct series_db *db = must_open(home, SERIES_WRITE);
     assert_int_equal(look(db).loss, N_ROWS);
     assert_non_null(strstr(series_db_notes(db)[0], "00000007.seg is no segment"));
-    assert_int_equal(series_db_verify(db, count_sentence, &wrong), 1);
+    assert_int_equal(series_db_verify(db, true, count_sentence, &wrong), 1);
     put1(db, source_of(1, 3), 0, 1, "loss", 1);
     series_db_free(db);
     assert_true(fs_exists(path));

@@ -193,7 +193,7 @@ void db_layer_insert(struct series_db *db, struct layer *layer)
         db->layers.at[at] = db->layers.at[at - 1];
     db->layers.at[at] = layer;
     db->number = MAX(db->number, layer->last);
-    db->new_segments |= layer->segment != NULL;
+    db->merge_due |= layer->segment != NULL;
     directory_add(&db->directory, layer);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "series/db_fixture.h"
 
+#include "base/clock.h"
 #include "base/rng.h"
 
 #include <errno.h>
@@ -289,6 +290,31 @@ TEST(what_is_dropped_is_gone_and_what_comes_later_is_not)
     assert_int_equal(count_of(db, source_of(1, 1), "loss"), 0);
     check_range(db, source_of(2, 1), 100);
     assert_int_equal(wrong_in(db), 0);
+    series_db_free(db);
+    home_end(home);
+}
+
+TEST(what_is_dropped_gives_its_room_back_while_others_are_written)
+{
+    char *home = home_new();
+    struct series_db *db = must_open(home, SERIES_WRITE);
+    struct series_size before, after;
+
+    append_range(db, source_of(1, 1), 0, 5000);
+    append_range(db, source_of(2, 1), 0, 5000);
+    assert_int_equal(series_db_compact(db, NULL), 0);
+    series_db_size(db, &before);
+    assert_int_equal(before.dropped, 0);
+    assert_int_equal(series_db_drop(db, 1, 0, NULL), 0);
+    series_db_size(db, &after);
+    assert_int_equal(after.dropped, 1);
+    for (int64_t end_us = clock_mono_us() + 60 * US_PER_S; after.dropped;) {
+        assert_true(clock_mono_us() < end_us);
+        assert_int_equal(series_db_refresh(db, NULL), 0);
+        series_db_size(db, &after);
+    }
+    assert_true(after.bytes < before.bytes * 2 / 3);
+    check_range(db, source_of(2, 1), 5000);
     series_db_free(db);
     home_end(home);
 }

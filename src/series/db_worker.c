@@ -216,14 +216,26 @@ static size_t find_run(const struct series_db *db, unsigned level, size_t most, 
     return 0;
 }
 
-static bool has_dropped(const struct series_db *db, const struct layer *layer)
+double db_dropped_share(const struct series_db *db, const struct layer *layer)
 {
-    for (uint32_t i = 0; i < segment_sources(layer->segment); i++) {
+    uint32_t sources = layer->segment ? segment_sources(layer->segment) : 0, dropped = 0;
+
+    for (uint32_t i = 0; i < sources; i++) {
         struct series_source key = segment_key(layer->segment, i);
-        if (directory_dropped(&db->directory, &key, layer))
-            return true;
+        dropped += directory_dropped(&db->directory, &key, layer);
     }
-    return false;
+    return (double)dropped / MAX(sources, 1);
+}
+
+/* A segment that is to a good part of what was removed: writing it anew is worth it. */
+static size_t find_dropped(const struct series_db *db, size_t *ret_from)
+{
+    for (size_t i = 0; i < db->layers.len; i++)
+        if (db_dropped_share(db, db->layers.at[i]) >= DROPPED_WORTH) {
+            *ret_from = i;
+            return 1;
+        }
+    return 0;
 }
 
 static struct job *merge_job(const struct series_db *db, size_t from, size_t n)
@@ -254,6 +266,8 @@ static void start_merge(struct series_db *db)
 
     for (unsigned level = 0; level < LEVELS && !n; level++)
         n = find_run(db, level, MERGE_COUNT, &from);
+    if (!n)
+        n = find_dropped(db, &from);
     if (!n)
         return;
     db->merging = merge_job(db, from, n);
@@ -294,8 +308,8 @@ void db_workers_look(struct series_db *db)
         if (layer && db->log.at >= db->retry_at)
             start_seal(db, layer);
     }
-    if (db->new_segments && !db->merging) {
-        db->new_segments = false;
+    if (db->merge_due && !db->merging) {
+        db->merge_due = false;
         start_merge(db);
     }
 }
@@ -337,7 +351,7 @@ static int merge_small(struct series_db *db, struct err *err)
     int r = n ? run_here(db, merge_job(db, from, n), err) : 0;
 
     for (size_t i = 0; r == 0 && i < db->layers.len; i++)
-        if (db->layers.at[i]->segment && has_dropped(db, db->layers.at[i])) {
+        if (db_dropped_share(db, db->layers.at[i]) > 0) {
             r = run_here(db, merge_job(db, i, 1), err);
             i = SIZE_MAX; /* the list has changed */
         }

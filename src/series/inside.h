@@ -22,6 +22,7 @@
 #define LOG_BUFFER  (256u << 10) /* then it is written without being asked to */
 #define LOG_KEPT    (1u << 20)   /* a smaller one is not sealed when the home is closed */
 #define MERGE_COUNT 8            /* more segments of about one size are merged */
+#define DROPPED_WORTH 0.25       /* of a segment's sources: then it is written anew without them */
 
 struct log {
     int fd;                 /* -1: none yet */
@@ -61,7 +62,7 @@ struct series_db {
     uint64_t number; /* of the newest log or segment ever seen */
     struct job *sealing, *merging;
     struct syncing *syncing;       /* NULL: no sync runs */
-    bool new_segments;             /* since a merge was thought of */
+    bool merge_due;                /* segments came, or samples were dropped, since the last look */
     uint64_t retry_at;             /* a seal failed: size of the log at which it is tried again */
     VEC(char *) notes;             /* ends with NULL */
     VEC(struct series_info) infos; /* of the source being listed */
@@ -108,6 +109,8 @@ int db_log_write(struct series_db *db, struct err *err);
 /* ---- db_worker.c ---- */
 /* Take over what workers have done, and give them what is to do. */
 void db_workers_look(struct series_db *db);
+/* How many of a segment's sources were dropped, 0 … 1; of a log 0. */
+double db_dropped_share(const struct series_db *db, const struct layer *layer);
 /* Wait for what runs; 0 or what the seal said. */
 int db_workers_wait(struct series_db *db, struct err *err);
 /* Seal here and now the logs that wait for it. */

@@ -16,6 +16,7 @@
 #include "base/map.h"
 #include "metrics/metrics.h"
 #include "series/attempt_files.h"
+#include "series/rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +33,7 @@ struct track {
 
 struct builder {
     const char *metric; /* the one wanted; NULL: all */
+    bool system;        /* … and what the machine measured */
     series_fn *fn;      /* gets the samples, none is kept; NULL: they are kept */
     void *arg;
     size_t file;            /* being read */
@@ -95,49 +97,71 @@ static ptrdiff_t place_of(struct builder *builder, const char *metric)
     return (ptrdiff_t)builder->set.series.len - 1;
 }
 
+static bool is_output(const struct builder *builder)
+{
+    return attempt_files[builder->file].source == METRICS_OUTPUT;
+}
+
 /* A progress bar says the same step many times; its last word counts. */
 static bool is_redraw(const struct builder *builder, const struct series *series, int64_t step)
 {
-    return attempt_files[builder->file].source == METRICS_OUTPUT && step != STEP_NONE &&
-           series->points.len && vec_last(&series->points)->step == step;
+    return is_output(builder) && step != STEP_NONE && series->points.len &&
+           vec_last(&series->points)->step == step;
 }
 
-static void hand_out(struct builder *builder, size_t place, const struct sample *sample)
+struct told { /* by a line or by the store */
+    const char *metric;
+    int64_t step, time_ns;
+    double value;
+};
+
+static struct series_point point_of(struct track *track, const struct told *told)
+{
+    return (struct series_point){.step = metrics_step(&track->next, told->step),
+                                 .time_us = told->time_ns == INT64_MIN ? 0 : told->time_ns / 1000,
+                                 .value = told->value};
+}
+
+static void hand_out(struct builder *builder, size_t place, const struct told *told)
 {
     struct series_sample out = {
         .metric = builder->set.series.at[place].metric,
         .place = place,
-        .point = {.step = metrics_step(&builder->tracks.at[place].next, sample->step),
-                  .time_us = sample->time_us,
-                  .value = sample->value},
+        .point = point_of(&builder->tracks.at[place], told),
+        .time_ns = told->time_ns,
+        .output = is_output(builder),
+        .figure = attempt_files[builder->file].file == SERIES_SYSTEM,
     };
     builder->fn(&out, builder->arg);
 }
 
-static void on_sample(const struct sample *sample, void *arg)
+static void take(struct builder *builder, const struct told *told)
 {
-    struct builder *builder = arg;
-    if (builder->points > SERIES_POINTS_MAX || !wanted(builder, sample->metric))
+    if (builder->points > SERIES_POINTS_MAX || !wanted(builder, told->metric))
         return;
-    ptrdiff_t place = place_of(builder, sample->metric);
+    ptrdiff_t place = place_of(builder, told->metric);
     if (place < 0 || builder->tracks.at[place].file != builder->file)
         return;
     struct series *series = &builder->set.series.at[place];
     if (builder->fn) {
-        hand_out(builder, (size_t)place, sample);
+        hand_out(builder, (size_t)place, told);
         return;
     }
-    if (is_redraw(builder, series, sample->step)) {
-        vec_last(&series->points)->value = sample->value;
+    if (is_redraw(builder, series, told->step)) {
+        vec_last(&series->points)->value = told->value;
         return;
     }
-    struct series_point point = {
-        .step = metrics_step(&builder->tracks.at[place].next, sample->step),
-        .time_us = sample->time_us,
-        .value = sample->value,
-    };
-    vec_push(&series->points, point);
+    vec_push(&series->points, point_of(&builder->tracks.at[place], told));
     builder->points++;
+}
+
+static void on_sample(const struct sample *sample, void *arg)
+{
+    struct told told = {.metric = sample->metric,
+                        .step = sample->step,
+                        .time_ns = sample->time_us ? sample->time_us * 1000 : INT64_MIN,
+                        .value = sample->value};
+    take(arg, &told);
 }
 
 static int feed_file(int fd, struct metrics_parser *parser, char *block)
@@ -189,7 +213,8 @@ struct place { /* where an attempt's samples are */
     struct series_source source;
     const char *dir;
     const struct metrics_rules *rules;
-    bool ended; /* nobody writes the files any more */
+    bool ended;   /* nobody writes the files any more */
+    bool running; /* the store is good enough for one that runs, too */
 };
 
 struct listing { /* the series of one source, or whether any file of the attempt is stored */
@@ -210,13 +235,14 @@ static int on_info(const struct series_info *info, void *arg)
     return 0;
 }
 
-/* Are the files of an attempt that has ended in the store? While an older home is being migrated
- * nobody knows which are there whole. */
+/* Are the attempt's samples to be read from the store? While an older home is being migrated nobody
+ * knows which are there whole. */
 static bool is_stored(const struct place *place)
 {
     struct listing listing = {.source = place->source};
 
-    if (!place->db || !place->ended || (fs_is_dir(place->dir) && !series_whole(place->home)))
+    if (!place->db || !(place->ended || place->running) ||
+        (fs_is_dir(place->dir) && !series_whole(place->home)))
         return false;
     series_db_list(place->db, place->source.experiment, place->source.trial, SERIES_NAME_NONE,
                    on_info, &listing);
@@ -234,22 +260,47 @@ static int on_chunk(const struct series_chunk *chunk, void *arg)
     const struct stored *stored = arg;
 
     for (size_t i = 0; i < chunk->n; i++) {
-        int64_t ns = chunk->times_ns[i];
-        struct sample sample = {
-            .metric = stored->metric,
-            .value = chunk->values[i],
-            .step = chunk->steps[i],
-            .time_us = ns == INT64_MIN ? 0 : ns / 1000,
-        };
-        on_sample(&sample, stored->builder);
+        struct told told = {.metric = stored->metric,
+                            .step = chunk->steps[i],
+                            .time_ns = chunk->times_ns[i],
+                            .value = chunk->values[i]};
+        take(stored->builder, &told);
     }
     return 0;
 }
 
-static int read_stored(struct builder *builder, const struct place *place, enum series_file file)
+struct walked { /* rows of a source, all metrics together */
+    struct builder *builder;
+    struct series_db *db;
+};
+
+static void on_cell(const struct series_cell *cell, void *arg)
+{
+    const struct walked *walked = arg;
+    struct told told = {.metric = series_db_name_text(walked->db, cell->name),
+                        .step = cell->step,
+                        .time_ns = cell->time_ns,
+                        .value = cell->value};
+    take(walked->builder, &told);
+}
+
+static void read_rows(struct builder *builder, const struct place *place, enum series_file file)
+{
+    struct series_source source = place->source;
+    struct walked walked = {builder, place->db};
+
+    source.file = file;
+    series_db_rows(place->db, &source, on_cell, &walked);
+}
+
+static void read_stored(struct builder *builder, const struct place *place, enum series_file file)
 {
     struct listing listing = {.source = place->source};
 
+    if (builder->fn && !builder->metric) {
+        read_rows(builder, place, file);
+        return;
+    }
     listing.source.file = file;
     series_db_list(place->db, place->source.experiment, place->source.trial, SERIES_NAME_NONE,
                    on_info, &listing);
@@ -259,7 +310,6 @@ static int read_stored(struct builder *builder, const struct place *place, enum 
             series_db_read(place->db, &listing.source, *name, &series_all, on_chunk, &stored);
     }
     vec_release(&listing.names);
-    return 0;
 }
 
 static int read_source(struct builder *builder, const struct place *place, bool stored,
@@ -267,10 +317,13 @@ static int read_source(struct builder *builder, const struct place *place, bool 
 {
     size_t i = builder->file;
 
-    if (attempt_files[i].file == SERIES_SYSTEM && !builder->metric)
+    if (attempt_files[i].file == SERIES_SYSTEM && !builder->metric && !builder->system)
         return 0;
-    if (!attempt_files[i].name || stored)
-        return place->db ? read_stored(builder, place, attempt_files[i].file) : 0;
+    if (!attempt_files[i].name || stored) {
+        if (place->db)
+            read_stored(builder, place, attempt_files[i].file);
+        return 0;
+    }
     autofree(mem) char *path = xasprintf("%s/%s", place->dir, attempt_files[i].name);
     return read_file(builder, path, place->rules, place->ended, err);
 }
@@ -356,14 +409,35 @@ int series_read(struct series_db *db, const char *home, const struct spec *spec,
     return 0;
 }
 
-int series_walk(const char *home, const struct spec *spec, const struct attempt *attempt,
-                bool ended, series_fn *fn, void *arg, struct err *err)
+static struct place place_of_walk(const struct series_walk *walk, const char *dir)
+{
+    return (struct place){
+        .home = walk->home,
+        .db = walk->db,
+        .source = {walk->experiment, walk->trial, walk->attempt, SERIES_METRICS},
+        .dir = dir,
+        .ended = walk->ended,
+        .running = walk->stored,
+    };
+}
+
+bool series_walk_stored(const struct series_walk *walk)
+{
+    autofree(mem) char *dir = attempt_dir(walk->home, walk->experiment, walk->trial, walk->attempt);
+    struct place place = place_of_walk(walk, dir);
+
+    return is_stored(&place);
+}
+
+int series_walk(const struct series_walk *walk, series_fn *fn, void *arg, struct err *err)
 {
     autofree(metrics_rules) struct metrics_rules *rules = NULL;
-    autorelease(builder) struct builder builder = {.fn = fn, .arg = arg};
-    autofree(mem) char *dir =
-        attempt_dir(home, attempt->experiment, attempt->trial, attempt->number);
-    int r = metrics_rules_new(spec, &rules, err);
-    struct place place = {.dir = dir, .rules = rules, .ended = ended};
+    autorelease(builder) struct builder builder = {
+        .metric = walk->metric, .system = walk->system, .fn = fn, .arg = arg};
+    autofree(mem) char *dir = attempt_dir(walk->home, walk->experiment, walk->trial, walk->attempt);
+    int r = metrics_rules_new(walk->spec, &rules, err);
+    struct place place = place_of_walk(walk, dir);
+
+    place.rules = rules;
     return r < 0 ? r : read_attempt(&builder, &place, err);
 }

@@ -49,18 +49,54 @@ int series_copy_turn(struct series_copy *copy);
 /* All of it at once. */
 int series_store(struct series_db *db, const char *home, const struct spec *spec,
                  const struct attempt *attempt, struct err *err);
-/* The same samples of one attempt one after the other as they stand in its files, without holding
- * them: metrics, stdout, stderr; a metric comes from the first file that has it. Nothing is
- * replaced: a step that output tells again comes again. Steps are counted where there are none.
- * Hone's own metrics are left out. `ended`: nobody writes the files any more. */
+/* The same samples of one attempt one after the other as they were told, without holding them:
+ * metrics, event files, what came from outside, stdout, stderr; a metric comes from the first that
+ * has it. Nothing is replaced: a step that output tells again comes again. Steps are counted where
+ * there are none. Hone's own metrics are left out. Rows of the store come whole, if no metric is
+ * named. */
+struct series_walk {      /* what is walked; all is borrowed */
+    struct series_db *db; /* NULL: the files alone */
+    const char *home;
+    const struct spec *spec;
+    int64_t experiment, trial, attempt;
+    bool ended;         /* nobody writes the files any more */
+    bool stored;        /* of an attempt that runs, too, what the store has: with the times at which
+                           lines came, and perhaps without the newest. Else its files */
+    bool system;        /* the figures of its processes, too */
+    const char *metric; /* NULL: all */
+};
 struct series_sample {
     const char *metric; /* for the call only */
     size_t place;       /* of the metric: 0, 1, … in order of first appearance */
     struct series_point point;
+    int64_t time_ns; /* the same; INT64_MIN: unknown */
+    bool output;     /* stdout or stderr, which may draw a step again and again */
+    bool figure;     /* measured of its processes: its step is only a count */
 };
 typedef void series_fn(const struct series_sample *sample, void *arg);
-int series_walk(const char *home, const struct spec *spec, const struct attempt *attempt,
-                bool ended, series_fn *fn, void *arg, struct err *err);
+int series_walk(const struct series_walk *walk, series_fn *fn, void *arg, struct err *err);
+/* Is it read from the store, but for what only the store has? */
+bool series_walk_stored(const struct series_walk *walk);
+/* What series_read() gives, a metric at a time and without holding it, however much there is. Of
+ * figures all attempts' are told, without steps. */
+struct series_ask { /* all is borrowed */
+    struct series_db *db;
+    const char *home;
+    const struct spec *spec;
+    const struct trial *trial;
+    const char *const *metrics; /* only these */
+    size_t n_metrics;           /* 0: all */
+    bool system;                /* the figures of its processes, too */
+    size_t held; /* points of an attempt's files that are kept in memory; 0: 2 Mi. Files with more
+                    are read once for each metric */
+};
+struct series_value {
+    int64_t step;    /* STEP_NONE: none */
+    int64_t time_ns; /* wall; INT64_MIN: unknown */
+    double value;
+};
+typedef void series_value_fn(const char *metric, const struct series_value *value, void *arg);
+int series_stream(const struct series_ask *ask, series_value_fn *fn, void *arg, struct err *err);
 /* NULL if it has none. */
 const struct series *series_find(const struct series_set *set, const char *metric);
 

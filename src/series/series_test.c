@@ -263,16 +263,92 @@ static void add_sample(const struct series_sample *sample, void *arg)
 TEST(a_walk_hands_out_every_sample_in_the_order_of_the_files)
 {
     autorelease(home) struct home home;
-    struct attempt attempt = {.experiment = 5, .trial = 2, .number = 2};
     autorelease(str) struct str text = STR_INIT;
 
     home_init(&home, 2);
+    struct series_walk walk = {
+        .home = home.dir, .spec = &spec, .experiment = 5, .trial = 2, .attempt = 2, .ended = true};
     write_file(&home, 1, "metrics", "train loss=9,step=1i\n");
     write_file(&home, 2, "metrics",
                "train loss=1,acc=0.5,step=4i\nhone generation=2i,step=4i\ntrain loss=2,step=4i\n");
     write_file(&home, 2, "stdout", "loss=7\nspeed=3\nspeed=4\n");
-    assert_ok(series_walk(home.dir, &spec, &attempt, true, add_sample, &text, NULL), NULL);
-    assert_string_equal(text.s, "0 loss 4:1; 1 acc 4:0.5; 0 loss 4:2; 2 speed 0:3; 2 speed 1:4");
+    assert_ok(series_walk(&walk, add_sample, &text, NULL), NULL);
+    static const char *const expected =
+        "0 loss 4:1; 1 acc 4:0.5; 0 loss 4:2; 2 speed 0:3; 2 speed 1:4";
+    assert_string_equal(text.s, expected);
+
+    /* The store tells the same, from its log and from a segment, without the files. */
+    autofree(series_db) struct series_db *db = NULL;
+    assert_ok(series_db_open(home.dir, SERIES_WRITE, &db, NULL), NULL);
+    store_all(db, &home);
+    walk.db = db;
+    walk.home = "/nonexistent";
+    for (int i = 0; i < 2; i++) {
+        text.len = 0;
+        assert_ok(series_walk(&walk, add_sample, &text, NULL), NULL);
+        assert_string_equal(text.s, expected);
+        assert_ok(series_db_compact(db, NULL), NULL);
+    }
+}
+
+static void put_figure(struct series_db *db, int64_t attempt, const char *name, int64_t time_ns,
+                       double value)
+{
+    struct series_source source = {5, 2, attempt, SERIES_SYSTEM};
+    uint32_t number = series_db_name(db, name, strlen(name));
+    struct series_row row = {
+        .step = STEP_NONE, .time_ns = time_ns, .n = 1, .names = &number, .values = &value};
+    assert_ok(series_db_append(db, &source, &row, 1, NULL), NULL);
+}
+
+static void add_value(const char *metric, const struct series_value *value, void *arg)
+{
+    struct str *text = arg;
+    str_addf(text, "%s%s ", text->len ? "; " : "", metric);
+    if (value->step != STEP_NONE)
+        str_addf(text, "%lld", (long long)value->step);
+    str_add(text, ":");
+    str_add_double(text, value->value);
+}
+
+static void check_stream(const struct series_ask *ask, const char *expected)
+{
+    autorelease(str) struct str text = STR_INIT;
+    autorelease(err) struct err err = ERR_INIT;
+    assert_ok(series_stream(ask, add_value, &text, &err), &err);
+    assert_string_equal(text.s, expected);
+}
+
+TEST(a_stream_tells_what_is_read_a_metric_at_a_time)
+{
+    autorelease(home) struct home home;
+    autofree(series_db) struct series_db *db = NULL;
+    static const char *const expected = "a 0:0; a 1:1; a 2:12; b 9:1; bar 1:2; bar 2:3; c 2:1";
+    static const char *const some[] = {"c", "system/attempt.cpu"};
+
+    home_init(&home, 3);
+    write_file(&home, 1, "metrics",
+               "train a=0,step=0i\ntrain a=1,step=1i\ntrain a=2,step=2i\ntrain a=3,step=3i\n"
+               "train b=1,step=9i\n");
+    write_file(&home, 1, "stdout", "Epoch 1 bar: 1\rEpoch 1 bar: 2\rEpoch 2 bar: 3\r");
+    write_file(&home, 3, "metrics", "train a=12,step=2i\ntrain c=1,step=2i\n");
+    assert_ok(series_db_open(home.dir, SERIES_WRITE, &db, NULL), NULL);
+    struct series_ask ask = {.home = home.dir, .spec = &spec, .trial = &home.trial};
+    check_stream(&ask, expected);
+    ask.held = 2;
+    check_stream(&ask, expected);
+    put_figure(db, 1, "system/attempt.cpu", 1, 50);
+    put_figure(db, 3, "system/attempt.cpu", 2, 60);
+    ask.db = db;
+    check_stream(&ask, expected);
+    store_all(db, &home);
+    ask.home = "/nonexistent";
+    check_stream(&ask, expected);
+    ask.metrics = some;
+    ask.n_metrics = 2;
+    check_stream(&ask, "c 2:1");
+    ask.system = true;
+    check_stream(&ask, "system/attempt.cpu :50; system/attempt.cpu :60; c 2:1");
 }
 
 TEST_MAIN

@@ -10,6 +10,15 @@ $ hone run --home h spec.yaml > /dev/null
 $ hone doctor --home h --store
 database  ok  whole
 series    ok  6 values in [..] bytes
+# a record without its end, as a crash leaves it; whoever writes next cuts it off and says so
+$ cp -r h torn && f=$(ls torn/series/*.wal) && truncate -s -5 $f && hone doctor --home torn --store | sed 's/[0-9][0-9]* bytes at [0-9]*/N bytes/'
+database  ok     whole
+series    wrong  [..]/torn/series/00000001.wal: N bytes are torn
+$ hone run --home torn spec.yaml 2>&1 > /dev/null | grep -c 'series: .*torn'
+1
+$ hone doctor --home torn --store | grep -c wrong
+? 1
+0
 $ f=$(ls h/series/*.wal) && printf '\377' | dd of=$f bs=1 seek=$(($(stat -c %s $f) / 2)) conv=notrunc 2> /dev/null
 $ hone doctor --home h --store | grep -c wrong
 1

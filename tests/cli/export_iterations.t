@@ -35,11 +35,11 @@ trial,state,reason,value,runtime_s,steps,seconds_per_step,first_seconds_per_step
 1.1,completed,,,[..],2,[..],[..],[..],,0,0,,,[..],,2,0.5
 $ hone export last --summary --jsonl
 {"trial":"1.1","state":"completed","reason":null,"value":null,"runtime_s":[..],"steps":2,"seconds_per_step":[..],"target":null,"changes":0,"change_cost_s":0,"live_change_s":null,"restart_change_s":null,"energy_j":[..],"energy":[..],"best":null,"final":{"workers":2},"params":{"lr":0.5}}
-# output has no times
-$ hone run --name out --minimize loss -- sh -c 'echo step=1 loss=2; echo step=1 acc=3; echo step=2 loss=1' > out; hone export out --iterations
+# output has no times of its own: they are those at which it was read; a bar draws a step again
+$ hone run --name out --minimize loss -- sh -c 'echo step=1 loss=5; echo step=1 loss=2; echo step=1 acc=3; echo step=2 loss=1' > out; hone export out --iterations | sed 's/,20[^,]*Z,[0-9.e-]*,/,TIME,ELAPSED,/'
 trial,attempt,step,time,elapsed_s,loss,acc,generation
-2.1,1,1,,,2,3,0
-2.1,1,2,,,1,,0
+2.1,1,1,TIME,ELAPSED,2,3,0
+2.1,1,2,TIME,ELAPSED,1,,0
 # one thing at a time
 $ hone export last --summary --iterations
 hone export: one of --metrics, --iterations and --summary, not several

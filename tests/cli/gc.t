@@ -29,6 +29,19 @@ freed [..]: 6 checkpoints
 $ hone run spec.yaml --name best --set 'keep.checkpoints=best 1' > /dev/null && hone gc && ls -d .local/share/hone/experiments/3/*.checkpoints
 freed [..]: 2 checkpoints
 .local/share/hone/experiments/3/2.checkpoints
+# samples that were removed give their room back
+> many.yaml
+| name: many
+| command: [awk, 'BEGIN { for (i = 0; i < 20000; i++) print "loss: " rand() }']
+| params: {b: [1, 2, 3, 4, 5, 6]}
+| objective: loss
+| search: {algorithm: grid, parallel: 1}
+$ hone run many.yaml --home m > /dev/null && find m/series -name '*.seg' -size +200k | wc -l
+1
+# little of a segment is left to gc, much of one goes with the removal
+$ hone rm many.1 --home m --yes > /dev/null && hone gc --home m | grep -o freed
+freed
+$ hone rm many --home m --yes > /dev/null && find m/series -name '*.seg' -size +2k
 # old trials go, starred ones stay
 $ hone run spec.yaml --name old --set keep.trials=1us > /dev/null && hone star old.2 && hone gc --json
 4.2 starred

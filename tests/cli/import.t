@@ -101,6 +101,16 @@ trial        4.3 of grid
 state        failed: ended without writing the objective metric
 $ hone show grid --json | grep -o '"params":{"lr":{.*"forbid"'
 "params":{"lr":{"type":"float","scale":"log","min":0.001,"max":0.1},"batch":{"type":"int","scale":"linear","min":32,"max":128},"act":{"values":["relu","tanh"]}},"tune":"pipelined","forbid"
+# other separators
+> semi.csv
+| lr;acc
+| 0,001;0,81
+| 0,01;0,93
+$ HONE_HOME=apart hone import semi.csv --objective acc:maximize; HONE_HOME=apart hone export semi | cut -d, -f1,3,6
+experiment 1 'semi': 2 trials imported from the table semi.csv, 1 parameter
+trial,value,lr
+1.1,0.81,0.001
+1.2,0.93,0.01
 # what export wrote comes back
 $ hone export grid --csv -o again.csv && hone import again.csv --name again && hone export again --csv | cut -d, -f2,3,6- > b; cut -d, -f2,3,6- again.csv | diff - b
 experiment 5 'again': 4 trials imported from the table again.csv, 3 parameters

@@ -166,6 +166,31 @@ trial,metric,step,time,value
 5.1,loss,1,,2
 5.1,loss,2,,1
 5.1,"a_""b""",0,,1
+# semicolons with decimal commas, tabs; a step that is a word is told with its line
+$ mkdir german words
+> german/a.csv
+| step;loss;name
+| 1;0,5;x
+| zwei;0,25;y
+| 3;1,5e-3;z
+$ printf 'step\tacc\n7\t0.5\n' > german/b.csv; hone import german && hone export german --metrics --csv
+1 line was not read as a metric: [..]/german/a.csv:3
+no objective: say --objective METRIC to have its trials ranked
+experiment 6 'german': 2 trials imported from the tables in german, 0 parameters
+trial,metric,step,time,value
+6.1,loss,1,,0.5
+6.1,loss,3,,0.0015
+6.2,acc,7,,0.5
+# a table of words is no run; beside others it is told
+> words/a.csv
+| step,name
+| 1,x
+$ hone import words
+hone: words: [..]/words/a.csv: no column has a number below the header; a table needs a header line, and cells parted by commas, semicolons or tabs
+? 2
+$ printf 'loss\n3\n' > words/b.csv; hone import words --objective loss
+[..]/words/a.csv: no column has a number, so the trial has no samples
+experiment 7 'words': 2 trials imported from the tables in words, 0 parameters
 # no runs
 $ mkdir empty && hone import empty
 hone: empty: there are no runs: neither TensorBoard's event files, nor MLflow's mlruns, nor CSV files
@@ -183,7 +208,7 @@ $ mkdir -p torn/mlruns/3/run/metrics && printf 'experiment_id: "3"\nname: torn\n
 $ printf '1700000000123 0.5 0\n17000000\n1700000000124 0.25 1\n1700000000125 x 2\n' > torn/mlruns/3/run/metrics/loss
 $ hone import torn --objective loss
 2 lines were not read as a metric: the first is torn/mlruns/3/run/metrics/loss:2
-experiment 6 'torn': 1 trial imported from MLflow experiment 'torn', 0 parameters
+experiment 8 'torn': 1 trial imported from MLflow experiment 'torn', 0 parameters
 $ hone export torn --metrics --csv | cut -d, -f2,3,5
 metric,step,value
 loss,0,0.5

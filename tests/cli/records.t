@@ -66,7 +66,7 @@ last events
 ...
   [..]  trial 1.3 failed after [..]
 ...
-$ hone show quad.3 | grep -v ^energy
+$ hone show quad.3 | grep -v -e ^energy -e ^figures
 trial        1.3 of quad
 state        failed: the program ended with an error
 loss         0.3 (step 2)
@@ -91,7 +91,7 @@ attempts
 attempt  started[..]
       1  [..]exit 1
 ...
-$ hone show 1.9
+$ hone show 1.9 | grep -v ^figures
 hone: experiment 1 (quad) has no trial 9: 'hone ls 1' lists them
 ? 1
 $ hone show nobody

@@ -60,7 +60,7 @@ def wait_for(path):
         if path.exists():
             return path.read_text().strip()
         time.sleep(0.1)
-    raise SystemExit("Bail out! the server did not come up")
+    raise SystemExit("1..1\nnot ok 1 - the server did not come up")
 
 
 def ask(env, address, *which):

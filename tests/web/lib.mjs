@@ -283,7 +283,7 @@ export async function runTests(prepare) {
         console.log(`1..${tests.length}`);
         for (const [i, t] of tests.entries()) if (!(await one(t, i + 1))) failed++;
     } catch (error) {
-        console.log(`Bail out! ${error.message}`);
+        console.log(`1..1\nnot ok 1 - ${error.message.split("\n")[0]}\n# ${error.stack.split("\n").join("\n# ")}`);
         failed++;
     } finally {
         await browser?.close();

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rows.c — the row groups of a source side by side, woven by their rows' numbers. A heap says whose
+ * row is next; of groups with the same number (a row that was taken apart) the older one.
+ */
+#include "series/rows.h"
+
+#include "series/inside.h"
+
+struct cursor { /* a row group */
+    size_t order;
+    const struct memory_group *memory; /* NULL: in a segment */
+    const struct segment_reader *reader;
+    const struct segment_group *group;
+    VEC(struct cursor_column {
+        uint32_t name;
+        const struct segment_strand *strand;
+        bool there; /* in this chunk */
+    })
+    columns;
+    uint32_t next; /* chunk of a segment */
+    size_t n, at;  /* rows that are loaded; those that were told */
+    const int64_t *steps, *times_ns;
+    const uint64_t *rows;
+    struct loaded *loaded; /* of a segment */
+    double *values;        /* (columns, BLOCK_VALUES) */
+};
+struct loaded {
+    int64_t steps[BLOCK_VALUES], times_ns[BLOCK_VALUES];
+    uint64_t rows[BLOCK_VALUES];
+};
+struct weave {
+    VEC(struct cursor) cursors;
+    VEC(struct cursor *) heap; /* the earliest first */
+};
+
+static void weave_release(struct weave *weave)
+{
+    vec_foreach (cursor, &weave->cursors) {
+        vec_release(&cursor->columns);
+        free(cursor->loaded);
+        free(cursor->values);
+    }
+    vec_release(&weave->cursors);
+    vec_release(&weave->heap);
+}
+
+/* ---- groups ---- */
+
+static void add_memory(struct weave *weave, const struct memory_source *source)
+{
+    vec_foreach (group, &source->groups) {
+        struct cursor cursor = {.order = weave->cursors.len,
+                                .memory = *group,
+                                .n = (*group)->rows.len,
+                                .steps = (*group)->steps.at,
+                                .times_ns = (*group)->times_ns.at,
+                                .rows = (*group)->rows.at};
+        vec_push(&weave->cursors, cursor);
+    }
+}
+
+static void add_segment(struct weave *weave, const struct segment_reader *reader, uint32_t index)
+{
+    const struct segment *segment = reader->segment;
+    const struct segment_source *source = segment_source(segment, index);
+
+    for (uint32_t i = 0; i < source->groups; i++)
+        vec_push(&weave->cursors,
+                 ((struct cursor){.order = weave->cursors.len,
+                                  .reader = reader,
+                                  .group = &segment->groups[source->first_group + i]}));
+    for (uint32_t i = 0; i < source->columns; i++) {
+        const struct segment_column *column = &segment->columns[source->first_column + i];
+        for (uint32_t j = 0; j < column->strands; j++) {
+            const struct segment_strand *strand = &segment->strands[column->first_strand + j];
+            struct cursor_column made = {segment->handle_name[column->name], strand, false};
+            if (strand->group - source->first_group < source->groups)
+                vec_push(&weave->cursors.at[strand->group - source->first_group].columns, made);
+        }
+    }
+}
+
+static bool load_chunk(struct cursor *cursor)
+{
+    const struct segment *segment = cursor->reader->segment;
+    const struct segment_chunk *chunk = &segment->chunks[cursor->group->first_chunk + cursor->next];
+    struct block_stats stats;
+    bool any = false;
+
+    if (!cursor->loaded) {
+        cursor->loaded = xmalloc(sizeof(*cursor->loaded));
+        cursor->values = xcalloc(cursor->columns.len * BLOCK_VALUES, sizeof(*cursor->values));
+        cursor->steps = cursor->loaded->steps;
+        cursor->times_ns = cursor->loaded->times_ns;
+        cursor->rows = cursor->loaded->rows;
+    }
+    cursor->n = MIN(chunk->count, BLOCK_VALUES);
+    segment_chunk_rows(cursor->reader, chunk, cursor->loaded->steps, cursor->loaded->times_ns,
+                       cursor->loaded->rows);
+    for (size_t i = 0; i < cursor->columns.len; i++) {
+        struct cursor_column *column = &cursor->columns.at[i];
+        uint64_t offset = segment_offset(segment, column->strand, cursor->next);
+        column->there = segment_chunk_values(cursor->reader, offset, cursor->n,
+                                             cursor->values + i * BLOCK_VALUES, &stats);
+        any |= column->there;
+    }
+    return any;
+}
+
+/* Is there a row at hand? */
+static bool has_row(struct cursor *cursor)
+{
+    if (cursor->at < cursor->n)
+        return true;
+    if (cursor->memory || !cursor->columns.len)
+        return false;
+    while (cursor->next < cursor->group->chunks) {
+        bool any = load_chunk(cursor);
+        cursor->next++;
+        cursor->at = 0;
+        if (any && cursor->n)
+            return true;
+    }
+    return false;
+}
+
+/* ---- the heap ---- */
+
+static bool before(const struct cursor *a, const struct cursor *b)
+{
+    uint64_t x = a->rows[a->at], y = b->rows[b->at];
+    return x != y ? x < y : a->order < b->order;
+}
+
+static void sink(struct weave *weave, size_t i)
+{
+    struct cursor **heap = weave->heap.at;
+
+    for (;;) {
+        size_t least = i, left = 2 * i + 1, right = left + 1;
+        if (left < weave->heap.len && before(heap[left], heap[least]))
+            least = left;
+        if (right < weave->heap.len && before(heap[right], heap[least]))
+            least = right;
+        if (least == i)
+            return;
+        struct cursor *other = heap[i];
+        heap[i] = heap[least];
+        heap[least] = other;
+        i = least;
+    }
+}
+
+static void tell_row(const struct cursor *cursor, series_cell_fn *fn, void *arg)
+{
+    const struct memory_group *memory = cursor->memory;
+    size_t at = cursor->at, n = memory ? memory->n : cursor->columns.len;
+    struct series_cell cell = {.step = cursor->steps[at], .time_ns = cursor->times_ns[at]};
+
+    for (size_t i = 0; i < n; i++) {
+        if (!memory && !cursor->columns.at[i].there)
+            continue;
+        cell.name = memory ? memory->names[i] : cursor->columns.at[i].name;
+        cell.value = memory ? memory->values.at[at * n + i] : cursor->values[i * BLOCK_VALUES + at];
+        fn(&cell, arg);
+    }
+}
+
+static void tell_all(struct weave *weave, series_cell_fn *fn, void *arg)
+{
+    vec_foreach (cursor, &weave->cursors)
+        if (has_row(cursor))
+            vec_push(&weave->heap, cursor);
+    for (size_t i = weave->heap.len / 2; i > 0; i--)
+        sink(weave, i - 1);
+    while (weave->heap.len) {
+        struct cursor *cursor = weave->heap.at[0];
+        tell_row(cursor, fn, arg);
+        cursor->at++;
+        if (!has_row(cursor))
+            weave->heap.at[0] = weave->heap.at[--weave->heap.len];
+        sink(weave, 0);
+    }
+}
+
+void series_db_rows(struct series_db *db, const struct series_source *source, series_cell_fn *fn,
+                    void *arg)
+{
+    const struct place *place = directory_find(&db->directory, source);
+
+    for (size_t i = 0; place && i < place->parts.len; i++) {
+        const struct part *part = &place->parts.at[i];
+        struct segment_reader reader = {part->layer->segment, db_note_fn, db};
+        autorelease(weave) struct weave weave = {0};
+        if (part->memory)
+            add_memory(&weave, part->memory);
+        else
+            add_segment(&weave, &reader, part->index);
+        tell_all(&weave, fn, arg);
+    }
+}
