@@ -491,22 +491,23 @@ static int export_there(const struct cmd_call *call, struct export *export, expo
     return go_with(call, export, write);
 }
 
-static int export_here(const struct cmd_call *call, struct filtered *filtered, export_fn *write)
+static int export_here(const struct cmd_call *call, const struct export *export, export_fn *write)
 {
     autofree(store) struct store *store = NULL;
     autofree(series_db) struct series_db *series = NULL;
-    struct err *err = filtered->base.err;
+    struct filtered filtered = {.base = *export};
+    struct err *err = export->err;
     struct target target;
 
     if (store_open_read(call->home, &store, err) < 0 ||
         series_db_open(call->home, SERIES_READ, &series, err) < 0)
         return cmd_fail(call, CMD_FAILED, err);
-    filtered->base.store = store;
-    filtered->base.series = series;
-    filtered->base.target = &target;
+    filtered.base.store = store;
+    filtered.base.series = series;
+    filtered.base.target = &target;
     int r = target_find(store, call->args[0], FIND_EXPERIMENT, &target, err);
-    int code = r < 0 ? cmd_fail(call, CMD_FAILED, err) : export_target(call, filtered, write);
-    where_free(filtered->where);
+    int code = r < 0 ? cmd_fail(call, CMD_FAILED, err) : export_target(call, &filtered, write);
+    where_free(filtered.where);
     target_release(&target);
     return code;
 }
@@ -514,22 +515,22 @@ static int export_here(const struct cmd_call *call, struct filtered *filtered, e
 static int run(struct cmd_call *call)
 {
     autorelease(err) struct err err = ERR_INIT;
-    struct filtered filtered = {.base = {.home = call->home,
-                                         .to = stdout,
-                                         .jsonl = cmd_flag(call, "jsonl") || call->json,
-                                         .err = &err}};
+    struct export export = {.home = call->home,
+                            .to = stdout,
+                            .jsonl = cmd_flag(call, "jsonl") || call->json,
+                            .err = &err};
     export_fn *write = chosen(call);
 
-    if (filtered.base.jsonl && cmd_flag(call, "csv"))
+    if (export.jsonl && cmd_flag(call, "csv"))
         return cmd_usage(call, "--csv or --jsonl, not both");
     if (!write)
         return cmd_usage(call, "one of --metrics, --iterations and --summary, not several");
-    int code = read_narrow(call, &filtered.base, write);
+    int code = read_narrow(call, &export, write);
     if (code == CMD_OK)
-        code = call->server ? export_there(call, &filtered.base, write)
-                            : export_here(call, &filtered, write);
-    vec_release(&filtered.base.metrics);
-    free(filtered.base.told);
+        code =
+            call->server ? export_there(call, &export, write) : export_here(call, &export, write);
+    vec_release(&export.metrics);
+    free(export.told);
     return code;
 }
 
