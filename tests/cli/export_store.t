@@ -3,12 +3,15 @@
 # what only the store has is exported: the times of lines that came without one, what was sent from
 # outside, nanoseconds, times before 1970
 > plain.py
-| import os, time
+| import json, os, subprocess, time
+| def heard(): # how much of each; a step ends when it was, so that each has a time of its own
+|     shown = subprocess.run(["hone", "show", os.environ["HONE_TRIAL"], "--json"], stdout=subprocess.PIPE).stdout
+|     return {metric["metric"]: metric["count"] for metric in json.loads(shown)["metrics"]}
 | with open(os.environ["HONE_METRICS"], "a", buffering=1) as metrics:
 |     for step in (1, 2, 3):
 |         metrics.write(f"train loss={3 - step},step={step}i\n")
 |         print(f"step {step} speed=0.{step}", flush=True)
-|         time.sleep(0.3)
+|         while heard() != {"loss": step, "speed": step}: time.sleep(0.02)
 $ hone run --name plain --minimize loss -- python3 plain.py > out; hone export plain --iterations | sed 's/,20[^,]*Z,[0-9.e-]*,/,TIME,ELAPSED,/'
 trial,attempt,step,time,elapsed_s,loss,speed,generation
 1.1,1,1,TIME,ELAPSED,2,,0
@@ -47,7 +50,7 @@ hone export: --system goes with --metrics only
 'hone help export' tells more
 ? 2
 # figures of its processes and of the machine, in the time of the experiment
-$ hone run --name busy --set metrics.system=0.1s --minimize loss -- sh -c 'echo loss=1; sleep 1; echo loss=2' > out; hone export busy --metrics --system > all; hone export busy --metrics | cut -d, -f1-3,5
+$ hone run --name busy --set metrics.system=0.1s --minimize loss -- sh -c 'echo loss=1; for what in attempt.processes memory_bytes load; do until hone export busy --metrics --system | grep -q system/$what,; do sleep 0.1; done; done; echo loss=2' > out; hone export busy --metrics --system > all; hone export busy --metrics | cut -d, -f1-3,5
 trial,metric,step,value
 2.1,loss,0,1
 2.1,loss,1,2
