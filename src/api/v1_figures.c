@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * v1_figures.c — GET /v1/trials/E.T/figures: what the machine measured of a trial, and which of its
- * own figures it has from the same time (docs/system.md). They have no summaries, so that /v1/trials
- * does not tell of them; their curves are those of /v1/series.
+ * own figures it has from the same time (docs/system.md). They have no summaries, so that
+ * /v1/trials does not tell of them; their curves are those of /v1/series.
  */
 #include "api/etag.h"
 #include "api/v1_samples.h"

@@ -9,6 +9,7 @@
 #include "cli/show.h"
 #include "cli/sparkline.h"
 #include "series/series.h"
+#include "store/artifact.h"
 
 #include <math.h>
 #include <string.h>
@@ -296,6 +297,16 @@ static void show_reasons(const struct show *show)
     str_release(&teachers.names);
 }
 
+/* What a client of MLflow called it; NULL: it is none of theirs. Free it. */
+static char *run_name(const struct show *show)
+{
+    const struct trial *trial = &show->target->trial.trial;
+    char *name = NULL;
+
+    store_run_name(show->store, trial->experiment, trial->number, &name, NULL);
+    return name;
+}
+
 /* What it repeats, and what repeats it: `hone rerun`. */
 static void show_reruns(const struct show *show)
 {
@@ -320,9 +331,10 @@ void show_trial(const struct show *show)
     const struct trial_row *row = &show->target->trial;
     const struct trial *trial = &row->trial;
     const char *name = show->target->experiment.experiment.name;
+    autofree(mem) char *called = run_name(show);
 
-    show_line(show, "trial", BOLD, "%lld.%lld of %s", (long long)trial->experiment,
-              (long long)trial->number, name);
+    show_line(show, "trial", BOLD, "%lld.%lld of %s%s%s", (long long)trial->experiment,
+              (long long)trial->number, name, called ? ": " : "", called ? called : "");
     show_line(show, "state", trial_colour(trial->state), "%s%s%s", trial_state_name(trial->state),
               trial->reason ? ": " : "", trial->reason ? reason_help(trial->reason) : "");
     show_value(show);
@@ -367,8 +379,8 @@ static void put_reruns(const struct show *show, struct json_out *out)
     size_t n = 0;
 
     if (e->rerun_of_experiment)
-        of = xasprintf("%lld.%lld", (long long)e->rerun_of_experiment,
-                       (long long)e->rerun_of_trial);
+        of =
+            xasprintf("%lld.%lld", (long long)e->rerun_of_experiment, (long long)e->rerun_of_trial);
     json_put_text(out, "rerun_of", of);
     store_reruns(show->store, trial->experiment, trial->number, &again, &n, NULL);
     json_key(out, "reruns");
@@ -402,6 +414,8 @@ void show_trial_json(const struct show *show)
     json_end_array(&out);
     show_alerts_json(show, &out);
     show_trial_tuning_json(show, &out);
+    autofree(mem) char *name = run_name(show);
+    json_put_text(&out, "run_name", name);
     put_reruns(show, &out);
     json_put_text(&out, "code", experiment->code);
     json_put_raw(&out, "environment", experiment->environment ? experiment->environment : "null");

@@ -268,6 +268,15 @@ test("a trial runs again, and tells of what it is a rerun", async () => {
     await until(async () => (await words("table.seeds tbody tr:first-child")).includes(again), "the rerun is of its group");
 });
 
+test("a run of MLflow's client has its name in the title", async () => {
+    const token = /hone_\S+/.exec(run("token", "add", "mia", "--role", "user"))[0];
+    const made = await page.request.post(`${new URL(page.url()).origin}/api/2.0/mlflow/runs/create`, { headers: { Authorization: `Bearer ${token}` }, data: { experiment_id: "0", run_name: "r1" } });
+    check(made.ok(), `the run is made: ${await made.text()}`);
+    const newest = Math.max(...JSON.parse(run("ls", "--json")).map((row) => row.experiment));
+    await visit(page, `#/t/${newest}.1`, "h1");
+    await shows("h1", `trial ${newest}.1 · r1`);
+});
+
 test("the only trial has no next one", async () => {
     await visit(page, "#/t/2.1", '[aria-label="Next trial"]:disabled');
 });

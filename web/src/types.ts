@@ -187,7 +187,6 @@ export interface Trial {
     why: Record<string, unknown> | null;
     verdict: unknown;
     owner?: string | null;
-    run_name?: string | null; /* of a run of MLflow's */
     metrics: MetricSummary[];
     runs: Run[];
 }

@@ -7,6 +7,7 @@ import { ApiError, command, get, getText } from "../api.ts";
 import type { HoneEvent, Trial } from "../types.ts";
 
 export interface Details extends Trial {
+    run_name?: string | null; /* of a run of MLflow's */
     rerun_of: string | null;
     reruns: string[]; /* of it, and of these again */
     code: string | null;

@@ -29,8 +29,8 @@ const TABS = [
 ] as const;
 
 /* Its number, and the name that a client of MLflow gave it. */
-function Title({ trial }: { trial: Trial }) {
-    return <h1><a href={format(["e", trial.experiment])}>{trial.name}</a> <span class="dim">›</span> trial {trial.trial}{trial.run_name && ` · ${trial.run_name}`}</h1>;
+function Title({ trial, name }: { trial: Trial; name?: string | null }) {
+    return <h1><a href={format(["e", trial.experiment])}>{trial.name}</a> <span class="dim">›</span> trial {trial.trial}{name && ` · ${name}`}</h1>;
 }
 
 function Marks({ trial, may, acts }: { trial: Trial; may: May; acts: ReturnType<typeof actionsOf> }) {
@@ -87,7 +87,7 @@ function Head({ trial, details, reload }: { trial: Trial; details: Details | nul
     return (
         <header class="trial-head">
             <div class="row">
-                <Title trial={trial} />
+                <Title trial={trial} name={details?.run_name} />
                 <Button icon="star" filled={trial.starred} label={may.change ? `${trial.starred ? "Starred" : "Not starred"}: ${may.change}` : starWords} kind="quiet" pressed={trial.starred}
                     disabled={may.change !== null} onClick={() => void acts.star()} />
                 <StateChip state={trial.state} reason={trial.reason} />

@@ -52,10 +52,11 @@ interface ChartProps {
 function Chart({ chart, lines, legend, kind, view, sync, onZoom }: ChartProps) {
     const { by, word } = scaleOf(chart.unit, largest(lines));
     const scaled = useMemo(() => (by === 1 ? lines : lines.map((line) => ({ ...line, y: line.y.map((y) => y / by) }))), [lines, by]);
+    const Heading = legend ? "h3" : "h2"; /* below that of its group, if it is of one */
     const title = word ? `${chart.title} (${word})` : chart.title;
     return (
         <section class="card curve figure-chart" aria-label={title}>
-            <h3 title={chart.lines.map((line) => line.name).join("\n")}>{chart.title}{word && <small> {word}</small>}</h3>
+            <Heading title={chart.lines.map((line) => line.name).join("\n")}>{chart.title}{word && <small> {word}</small>}</Heading>
             <LineView title={title} lines={scaled} height={170} xKind={kind} view={view} sync={sync} onZoom={onZoom} />
             {legend && scaled.length <= LEGEND_MAX && (
                 <ul class="figure-legend">
@@ -129,6 +130,8 @@ export function SystemOverlay({ trials, legend }: { trials: CurveTrial[]; legend
     const shade = useStore(theme);
     const names = trials.map((t) => t.trial).join();
     const load = useLoad(`figures ${names}`, async (signal) => (await Promise.all(trials.map((t) => loadFigures(t.trial, signal)))).flat().filter((f) => f.of !== "machine"));
+    const soon = useThrottled(load.reload, 3000);
+    usePoints((batch) => batch.some((p) => p.metric.startsWith("system/") && trials.some((t) => t.trial === `${p.experiment}.${p.trial}`)) && soon());
     const charts = useMemo(() => {
         const once = new Map((load.value ?? []).map((f) => [f.name, f]));
         return singleCharts([...once.values()]);
