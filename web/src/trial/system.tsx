@@ -71,6 +71,12 @@ function Bar({ children, zoom, setZoom }: { children?: preact.ComponentChildren;
     return <div class="toolbar">{children}{zoom && <Button icon="zoom" onClick={() => setZoom(null)}>Zoom out</Button>}</div>;
 }
 
+/* A curve goes on to its next value on either side of what was asked for: what lies outside is not of the trial. */
+function within(line: { x: Float64Array; y: Float64Array }, from: number, to: number): { x: Float64Array; y: Float64Array } {
+    const fits = (_: number, i: number) => line.x[i]! >= from && line.x[i]! <= to;
+    return { x: line.x.filter(fits), y: line.y.filter(fits) };
+}
+
 const lineOf = (data: SeriesData, of: string, name: string) => data.lines.get(lineKey(of, name));
 
 /* A figure is measured over time alone; what is shown begins with the trial, unless by the clock. */
@@ -79,20 +85,23 @@ function Charts({ trial, all }: { trial: Trial; all: Figure[] }) {
     const [zoom, setZoom] = useZoom();
     const shade = useStore(theme);
     const charts = useMemo(() => figureCharts(all), [all]);
-    const start = Date.parse(trial.started ?? "") / 1000, end = trial.ended ? Date.parse(trial.ended) / 1000 + 1 : null;
+    const start = Date.parse(trial.started ?? "") / 1000, end = trial.ended ? Date.parse(trial.ended) / 1000 : null;
     const zero = x === "time" ? 0 : start;
-    const view: [number, number | null] = zoom ? [zoom[0] + zero, zoom[1] + zero] : [start - 1, end];
+    const view: [number, number | null] = zoom ? [zoom[0] + zero, zoom[1] + zero] : [start - 1, end === null ? null : end + 1];
     const data = useSeries({ lines: all.map((f) => ({ trial: f.of, metric: f.name })), x: "time", smooth: 0, view, width: 600 });
     const drawn = useMemo(() => charts.map((chart) => chart.lines.flatMap((figure, i): ChartLine[] => {
         const line = lineOf(data, figure.of, figure.name);
-        return line?.x.length ? [{ id: figure.name, label: figure.label, colour: lineColour(i), x: line.x.map((at) => at - zero), y: line.y, marks: new Float64Array() }] : [];
-    })), [data.lines, charts, zero, shade]);
+        const part = line && (chart.machine && !zoom ? within(line, start, end ?? Infinity) : line);
+        return part?.x.length ? [{ id: figure.name, label: figure.label, colour: lineColour(i), x: part.x.map((at) => at - zero), y: part.y, marks: new Float64Array() }] : [];
+    })), [data.lines, charts, zero, end, zoom === null, shade]);
     const change = (next: typeof x) => {
         setZoom(null); /* the range was of the other axis */
         setX(next);
     };
     if (data.error && data.lines.size === 0) return <Failure error={data.error} retry={data.reload} />;
-    const group = (machine: boolean) => charts.map((chart, i) => chart.machine === machine && (
+    const any = (i: number) => zoom !== null || drawn[i]!.length > 0 || data.lines.size === 0; /* the machine may have been looked at before and after, but not then */
+    if (!charts.some((_, i) => any(i))) return <NoFigures />;
+    const group = (machine: boolean) => charts.map((chart, i) => chart.machine === machine && any(i) && (
         <Chart key={`${machine} ${chart.title}`} chart={chart} lines={drawn[i]!} legend kind={x === "time" ? "clock" : "seconds"} view={zoom} sync={`system ${trial.trial}`} onZoom={setZoom} />
     ));
     return (
@@ -100,7 +109,7 @@ function Charts({ trial, all }: { trial: Trial; all: Figure[] }) {
             <Bar zoom={zoom} setZoom={setZoom}>
                 <Select label="x axis" value={x} options={[{ value: "relative", label: "time since start" }, { value: "time", label: "clock" }]} onChange={change} />
             </Bar>
-            {[false, true].map((machine) => charts.some((chart) => chart.machine === machine) && (
+            {[false, true].map((machine) => charts.some((chart, i) => chart.machine === machine && any(i)) && (
                 <section key={String(machine)} class="figure-group" aria-label={machine ? "The machine" : "This trial"}>
                     <h2>{machine ? "The machine" : "This trial"} <small class="dim">{machine ? "with all that ran on it" : "its processes"}</small></h2>
                     <div class="curve-grid">{group(machine)}</div>
@@ -110,15 +119,17 @@ function Charts({ trial, all }: { trial: Trial; all: Figure[] }) {
     );
 }
 
+function NoFigures() {
+    return <Empty title="No figures of the machine"><p>They are taken once a second while a trial runs, unless the spec says <code>metrics: {"{"}system: off{"}"}</code>.</p></Empty>;
+}
+
 export function SystemTab({ trial }: { trial: Trial }) {
     const load = useLoad(`figures ${trial.trial} ${trial.state}`, (signal) => loadFigures(trial.trial, signal));
     const soon = useThrottled(load.reload, 3000);
     usePoints((batch) => batch.some((p) => p.experiment === trial.experiment && p.trial === trialNumber(trial.trial) && p.metric.startsWith("system/")) && soon());
     return (
         <Loaded of={load} what="the figures">
-            {(all) => all.length > 0 && trial.started ? <Charts trial={trial} all={all} /> : (
-                <Empty title="No figures of the machine"><p>They are taken once a second while a trial runs, unless the spec says <code>metrics: {"{"}system: off{"}"}</code>.</p></Empty>
-            )}
+            {(all) => all.length > 0 && trial.started ? <Charts trial={trial} all={all} /> : <NoFigures />}
         </Loaded>
     );
 }
