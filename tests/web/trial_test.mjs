@@ -310,9 +310,10 @@ test("no violation of accessibility, nothing sticks out, light and dark, wide an
     for (const [theme, width] of [["light", 1400], ["dark", 360]]) {
         const other = await enter({ theme, width });
         for (const [part, ready] of [["", ".curve .uplot"], ["/system", ".figure-chart .uplot"], ["/logs", ".line"], ["/code", ".lines .line"], ["/environment", "table.facts"], ["/files", "table.plain"], ["/events", "table.events"]]) {
-            await visit(other, `#/t/${good}${part}`, ready);
+            await visit(other, `#/t/${part === "/system" ? "6.1" : good}${part}`, ready);
             equal((await axe(other)).join("\n"), "", `${theme} ${part || "overview"}`);
             await fits(other, `${theme} ${part || "overview"}`);
+            if (part === "/system") await shot(other, `trial-system-${theme}`);
         }
         await shot(other, `trial-${theme}`);
         await other.context().close();

@@ -93,6 +93,6 @@ export function groupRows(results: Results, target: string, programs?: Programs,
         params: Object.fromEntries(results.params.map((c) => [bare(c), valueOf(c, results.values.get(c.name)![i]!)]).filter(([, value]) => value !== undefined)) as Record<string, unknown>,
         value: y && Number.isFinite(y[i]!) ? y[i]! : null,
         repeat_of: rerun_of?.get(`${results.experiment}.${number}`) ?? (repeats && repeats[i]! > 0 ? `${results.experiment}.${repeats[i]}` : null),
-        program: programs?.own.get(number) ?? programs?.usual,
+        program: programs?.own.get(number) ?? programs?.usual ?? "",
     }));
 }
