@@ -55,7 +55,7 @@ function Chart({ chart, lines, legend, kind, view, sync, onZoom }: ChartProps) {
     const Heading = legend ? "h3" : "h2"; /* below that of its group, if it is of one */
     const title = word ? `${chart.title} (${word})` : chart.title;
     return (
-        <section class="card curve figure-chart" aria-label={title}>
+        <div class="card curve figure-chart" role="group" aria-label={title}>
             <Heading title={chart.lines.map((line) => line.name).join("\n")}>{chart.title}{word && <small> {word}</small>}</Heading>
             <LineView title={title} lines={scaled} height={170} xKind={kind} view={view} sync={sync} onZoom={onZoom} />
             {legend && scaled.length <= LEGEND_MAX && (
@@ -63,7 +63,7 @@ function Chart({ chart, lines, legend, kind, view, sync, onZoom }: ChartProps) {
                     {scaled.map((line) => <li key={line.id}><i style={{ background: line.colour }} />{line.label} <b>{formatNumber(last(line.y), 3)}</b></li>)}
                 </ul>
             )}
-        </section>
+        </div>
     );
 }
 
