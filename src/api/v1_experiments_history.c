@@ -206,7 +206,7 @@ struct ran {
     int64_t trial, number, started_us, ended_us; /* ended 0: it runs */
     enum reason reason;
     size_t slot;
-    char *host, *gpus; /* as of its attempt; NULL: not known, none */
+    char *host, *gpus, *code; /* as of its attempt; NULL: not known, none, that of the experiment */
 };
 struct timeline {
     VEC(struct ran) list;
@@ -220,6 +220,7 @@ static void timeline_release(struct timeline *timeline)
     vec_foreach (ran, &timeline->list) {
         free(ran->host);
         free(ran->gpus);
+        free(ran->code);
     }
     vec_release(&timeline->list);
     tuning_log_release(&timeline->log);
@@ -237,6 +238,7 @@ static int on_attempt(const struct attempt *attempt, void *arg)
         return 0;
     ran.host = attempt->host ? xstrdup(attempt->host) : NULL;
     ran.gpus = attempt->gpus ? xstrdup(attempt->gpus) : NULL;
+    ran.code = attempt->code ? xstrdup(attempt->code) : NULL;
     vec_push(&timeline->list, ran);
     return 0;
 }
@@ -330,6 +332,8 @@ static void put_ran(struct json_out *out, const struct timeline *timeline, const
     put_held(out, &timeline->log, ran);
     json_put_text(out, "host", ran->host);
     json_put_text(out, "gpus", ran->gpus);
+    if (ran->code)
+        json_put_text(out, "code", ran->code);
     json_put_int(out, "slot", (int64_t)ran->slot);
     json_end_object(out);
 }

@@ -21,8 +21,8 @@
 /* "metrics", "stdout", …: what a source is called. */
 extern const char *const samples_files[SERIES_FILES];
 
-/* The two routes; in the table of v1_series.c. */
-web_handler sources_asked, samples_asked;
+/* The two routes, and that of v1_figures.c; in the table of v1_series.c. */
+web_handler sources_asked, samples_asked, figures_asked;
 
 /* n samples as bytes. */
 void samples_put(struct str *to, const int64_t *steps, const int64_t *times_ns,

@@ -135,5 +135,7 @@ const struct web_route v1_series_routes[] = {
      "Which metric of which attempt has how many samples, and whether there will be more.", 0},
     {"GET", "/v1/experiments/*/samples", ROLE_VIEWER, DESK_READ, samples_asked, 0,
      "All samples of a metric of an attempt in their order, as little-endian arrays.", 0},
+    {"GET", "/v1/trials/*/figures", ROLE_VIEWER, DESK_READ, figures_asked, 0,
+     "What the machine measured of a trial, and its own figures from the same time.", 0},
     {.methods = NULL},
 };

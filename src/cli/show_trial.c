@@ -9,6 +9,7 @@
 #include "cli/show.h"
 #include "cli/sparkline.h"
 #include "series/series.h"
+#include "store/artifact.h"
 
 #include <math.h>
 #include <string.h>
@@ -333,18 +334,49 @@ static void show_reasons(const struct show *show)
     str_release(&teachers.names);
 }
 
+/* What a client of MLflow called it; NULL: it is none of theirs. Free it. */
+static char *run_name(const struct show *show)
+{
+    const struct trial *trial = &show->target->trial.trial;
+    char *name = NULL;
+
+    store_run_name(show->store, trial->experiment, trial->number, &name, NULL);
+    return name;
+}
+
+/* What it repeats, and what repeats it: `hone rerun`. */
+static void show_reruns(const struct show *show)
+{
+    const struct trial *trial = &show->target->trial.trial;
+    const struct experiment *e = &show->target->experiment.experiment;
+    autofree(mem) int64_t *again = NULL;
+    autorelease(str) struct str names = STR_INIT;
+    size_t n = 0;
+
+    if (e->rerun_of_experiment)
+        show_line(show, "rerun of", PLAIN, "%lld.%lld", (long long)e->rerun_of_experiment,
+                  (long long)e->rerun_of_trial);
+    store_reruns(show->store, trial->experiment, trial->number, &again, &n, NULL);
+    for (size_t i = 0; i < n; i++)
+        str_addf(&names, "%s%lld.1", i ? ", " : "", (long long)again[i]);
+    if (n)
+        show_line(show, "rerun as", PLAIN, "%s", names.s);
+}
+
 void show_trial(const struct show *show)
 {
     const struct trial_row *row = &show->target->trial;
     const struct trial *trial = &row->trial;
     const char *name = show->target->experiment.experiment.name;
+    autofree(mem) char *called = run_name(show);
 
-    show_line(show, "trial", BOLD, "%lld.%lld of %s", (long long)trial->experiment,
-              (long long)trial->number, name);
+    show_line(show, "trial", BOLD, "%lld.%lld of %s%s%s", (long long)trial->experiment,
+              (long long)trial->number, name, called ? ": " : "", called ? called : "");
     show_line(show, "state", trial_colour(trial->state), "%s%s%s", trial_state_name(trial->state),
               trial->reason ? ": " : "", trial->reason ? reason_help(trial->reason) : "");
     show_value(show);
     show_reasons(show);
+    show_reruns(show);
     show_times(show, trial->started_us, trial->ended_us, trial->run_us);
     show_trial_tuning(show);
     show_figures(show);
@@ -376,6 +408,28 @@ static int summary_json(int64_t trial UNUSED, const struct summary *newest, void
     return 0;
 }
 
+static void put_reruns(const struct show *show, struct json_out *out)
+{
+    const struct trial *trial = &show->target->trial.trial;
+    const struct experiment *e = &show->target->experiment.experiment;
+    autofree(mem) char *of = NULL;
+    autofree(mem) int64_t *again = NULL;
+    size_t n = 0;
+
+    if (e->rerun_of_experiment)
+        of =
+            xasprintf("%lld.%lld", (long long)e->rerun_of_experiment, (long long)e->rerun_of_trial);
+    json_put_text(out, "rerun_of", of);
+    store_reruns(show->store, trial->experiment, trial->number, &again, &n, NULL);
+    json_key(out, "reruns");
+    json_begin_array(out);
+    for (size_t i = 0; i < n; i++) {
+        autofree(mem) char *name = xasprintf("%lld.1", (long long)again[i]);
+        json_text(out, name);
+    }
+    json_end_array(out);
+}
+
 void show_trial_json(const struct show *show)
 {
     const struct trial_row *row = &show->target->trial;
@@ -398,6 +452,9 @@ void show_trial_json(const struct show *show)
     json_end_array(&out);
     show_alerts_json(show, &out);
     show_trial_tuning_json(show, &out);
+    autofree(mem) char *name = run_name(show);
+    json_put_text(&out, "run_name", name);
+    put_reruns(show, &out);
     json_put_text(&out, "code", experiment->code);
     json_put_raw(&out, "environment", experiment->environment ? experiment->environment : "null");
     json_end_object(&out);

@@ -16,13 +16,44 @@ static bool is_break(char c)
     return c == '\n' || c == '\0'; /* zeros: a hole that the output cap made */
 }
 
+/* How long a command to the terminal is that begins with an escape: ESC [ … m is most often a
+ * colour, ESC ] … a title up to BEL or ESC \\. What is none is an escape alone. */
+static size_t escape_len(const char *bytes, size_t n)
+{
+    size_t i = 2;
+
+    if (n < 2 || (bytes[1] != '[' && bytes[1] != ']'))
+        return 1;
+    if (bytes[1] == '[') {
+        while (i < n && bytes[i] >= 0x20 && bytes[i] < 0x40)
+            i++;
+        return i < n && bytes[i] >= 0x40 && bytes[i] < 0x7f ? i + 1 : i;
+    }
+    while (i < n && bytes[i] != '\a' && bytes[i] != '\033')
+        i++;
+    return i < n && bytes[i] == '\a' ? i + 1 : MIN(n, i + 2);
+}
+
+/* Words without their colours. */
+static void add_line(struct str *to, const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        const char *escape = memchr(bytes + i, '\033', n - i);
+        size_t len = escape ? (size_t)(escape - bytes) - i : n - i;
+        str_add_printable(to, bytes + i, len);
+        i += len;
+        if (i < n)
+            i += escape_len(bytes + i, n - i);
+    }
+}
+
 /* Line by line, so that the line ends stay and everything else is printable. */
 static void add_lines(struct str *to, const char *bytes, size_t n)
 {
     while (n > 0) {
         const char *end = memchr(bytes, '\n', n);
         size_t len = end ? (size_t)(end - bytes) : n;
-        str_add_printable(to, bytes, len);
+        add_line(to, bytes, len);
         if (end)
             str_add_char(to, '\n');
         bytes += len + (end != NULL);

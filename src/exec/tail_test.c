@@ -42,11 +42,16 @@ TEST(the_tail_begins_at_a_line)
 
 TEST(the_tail_is_safe_for_a_terminal)
 {
+    static const char colours[] = "\x1b[1;33mwarm\x1b[0m \x1b]0;title\agreen \x1b[";
     struct fixture f;
 
     fixture_init(&f, "");
     put(&f, "stderr", "\x1b[2Jgone\n\xff\n", 11);
-    check_tail(&f, 100, "?[2Jgone\n?\n");
+    check_tail(&f, 100, "gone\n?\n");
+    put(&f, "stderr", colours, sizeof(colours) - 1);
+    check_tail(&f, 100, "warm green ");
+    put(&f, "stderr", "a\x1b\nb\x1b", 5);
+    check_tail(&f, 100, "a\nb");
     fixture_release(&f);
 }
 

@@ -88,6 +88,24 @@ int store_owner(struct store *store, int64_t experiment, int64_t trial, char **r
     return 0;
 }
 
+int store_run_name(struct store *store, int64_t experiment, int64_t trial, char **ret,
+                   struct err *err)
+{
+    const int64_t which = pair_id(experiment, trial);
+    autofree(stmt) sqlite3_stmt *stmt = NULL;
+    int r = store_query(store, "SELECT json_extract(json, '$.name') FROM run WHERE trial_id = ?1",
+                        &which, 1, &stmt, err);
+
+    *ret = NULL;
+    if (r >= 0)
+        r = store_step(store, stmt, err);
+    if (r != 1)
+        return MIN(r, 0);
+    const char *name = next_text(&(struct columns){stmt, 0});
+    *ret = name && *name ? xstrdup(name) : NULL;
+    return 0;
+}
+
 int store_models(struct store *store, model_fn *fn, void *arg, struct err *err)
 {
     autofree(stmt) sqlite3_stmt *stmt = NULL;

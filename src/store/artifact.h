@@ -38,6 +38,9 @@ int store_runs(struct store *store, int64_t experiment, run_json_fn *fn, void *a
  */
 int store_owner(struct store *store, int64_t experiment, int64_t trial, char **ret,
                 struct err *err);
+/* What the client called the run. NULL: it is no run of theirs, or has no name; free it. */
+int store_run_name(struct store *store, int64_t experiment, int64_t trial, char **ret,
+                   struct err *err);
 typedef int model_fn(int64_t experiment, const char *id, const char *json, void *arg);
 int store_models(struct store *store, model_fn *fn, void *arg, struct err *err);
 

@@ -286,11 +286,12 @@ int store_find_name(struct store *store, int64_t experiment, char **ret, char **
     return 0;
 }
 
-int store_experiment_ids(struct store *store, int64_t **ret, size_t *ret_n, struct err *err)
+static int read_ids(struct store *store, const char *sql, const int64_t *args, size_t n_args,
+                    int64_t **ret, size_t *ret_n, struct err *err)
 {
     VEC(int64_t) ids = {0};
     autofree(stmt) sqlite3_stmt *stmt = NULL;
-    int r = store_query(store, "SELECT id FROM experiment ORDER BY id DESC", NULL, 0, &stmt, err);
+    int r = store_query(store, sql, args, n_args, &stmt, err);
 
     while (r >= 0 && (r = store_step(store, stmt, err)) == 1)
         vec_push(&ids, sqlite3_column_int64(stmt, 0));
@@ -299,6 +300,24 @@ int store_experiment_ids(struct store *store, int64_t **ret, size_t *ret_n, stru
     *ret = ids.at;
     *ret_n = ids.len;
     return r;
+}
+
+int store_experiment_ids(struct store *store, int64_t **ret, size_t *ret_n, struct err *err)
+{
+    return read_ids(store, "SELECT id FROM experiment ORDER BY id DESC", NULL, 0, ret, ret_n, err);
+}
+
+int store_reruns(struct store *store, int64_t experiment, int64_t trial, int64_t **ret,
+                 size_t *ret_n, struct err *err)
+{
+    const int64_t of[] = {experiment, trial};
+
+    return read_ids(store,
+                    "WITH RECURSIVE again(id) AS (SELECT id FROM experiment WHERE"
+                    " rerun_of_experiment = ?1 AND rerun_of_trial = ?2 UNION SELECT e.id FROM"
+                    " experiment e JOIN again ON e.rerun_of_experiment = again.id"
+                    " AND e.rerun_of_trial = 1) SELECT id FROM again ORDER BY id",
+                    of, ARRAY_LEN(of), ret, ret_n, err);
 }
 
 void experiment_row_release(struct experiment_row *row)

@@ -138,6 +138,10 @@ int store_find_name(struct store *store, int64_t experiment, char **ret, char **
                     struct err *err);
 /* Numbers of all experiments, newest first; free *ret. */
 int store_experiment_ids(struct store *store, int64_t **ret, size_t *ret_n, struct err *err);
+/* Those that `hone rerun` made of a trial, and of these again, oldest first; free *ret. Trial 1 of
+ * each is the repeat. */
+int store_reruns(struct store *store, int64_t experiment, int64_t trial, int64_t **ret,
+                 size_t *ret_n, struct err *err);
 /* What is read between them is of one moment, and a little quicker. Not nested. */
 void store_view_begin(struct store *store);
 void store_view_end(struct store *store);

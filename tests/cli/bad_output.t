@@ -38,7 +38,7 @@ $ hone run -- sh -c 'printf "\033[31mred\007\n" >&2; exit 3' | head -4 | cat -v
 experiment 7 started: sh
 trial 7.1 failed after [..]
     exit status 3
-    ?[31mred?
+    red?
 # loud programs
 $ hone run --set limits.output=1M -- sh -c 'yes 0123456789abcde | head -c 3000000; echo the end' | head -2
 experiment 8 started: sh

@@ -38,3 +38,9 @@ experiment 10 'below-rerun' finished: 1 completed
 "trial":"4.1"
 $ hone diff 4.1 10.1 | grep -i '^code' || echo the same code
 the same code
+# … and both tell of each other
+$ hone show 10.1 | grep '^rerun'; hone show 4.1 | grep '^rerun'
+rerun of [..] 7.1
+rerun as [..] 7.1, 10.1
+$ hone show 4.1 --json | grep -o '"rerun_of":null,"reruns":[^]]*]'
+"rerun_of":null,"reruns":["7.1","10.1"]

@@ -4,12 +4,21 @@
  * compare_test.mjs — runs side by side in a real browser: what differs, curves, what explains the
  * difference, groups of seeds and whether one is better, code and environment.
  */
-import { appendFileSync } from "node:fs";
-import { join } from "node:path";
+import { appendFileSync, mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { atRest, axe, check, enter, equal, expectTrouble, fits, folder, launch, run, runTests, serve, shot, test, until, visit, write } from "./lib.mjs";
 import { makeRuns, trialWith } from "./runs.mjs";
 
 let page, a, b, c;
+
+/* Experiment 3: its second trial runs other code than the first, which left a file there. It waits until that is recorded. */
+function changing() {
+    const hone = resolve(process.env.HONE_BIN ?? "build/hone");
+    mkdirSync(join(folder, "changing"));
+    write("changing/train.sh", `echo "$HONE_TRIAL" >> notes.txt\necho "loss=$1"\n[ "$HONE_TRIAL" = 3.1 ] || until '${hone}' show 3.2 --json | grep -q '"gpus":null,"code":"'; do sleep 0.1; done\n`);
+    write("changing/spec.yaml", "name: changing\ncommand: 'sh train.sh {x}'\nparams: {x: [1, 2]}\nobjective: loss\nsearch: {algorithm: grid, parallel: 1}\ncode: .\n");
+    run("run", "changing/spec.yaml");
+}
 
 async function prepare() {
     makeRuns();
@@ -18,6 +27,8 @@ async function prepare() {
     c = trialWith({ lr: 0.01, opt: "sgd", seed: 2 });
     appendFileSync(join(folder, "train.sh"), "# one more line\n");
     run("run", write("other.yaml", "name: other\ncommand: [sh, -c, 'echo loss=1']\nparams: {y: [1]}\nobjective: loss\nsearch: {trials: 1}\ncode: .\n"));
+    changing();
+    run("rerun", b);
     await serve();
     await launch();
     page = await enter();
@@ -32,6 +43,7 @@ test("parameters stand side by side, equal ones hidden until asked for", async (
     await visit(page, `#/compare?runs=${a},${b}`, "table.side td");
     await until(async () => (await rows()).some((row) => row.startsWith("lr0.0010.01")), "the learning rates");
     check(!(await rows()).some((row) => row.startsWith("seed")), "the seed is equal");
+    check(!(await rows()).some((row) => /^(step|attempts)/.test(row)), "so are steps and attempts");
     await page.click("text=Only what differs");
     await until(async () => (await rows()).some((row) => row.startsWith("seed")), "the seed is shown");
     await until(() => page.url().includes("differ=0"), "and it is in the address");
@@ -85,7 +97,7 @@ test("runs of different experiments are not explained by one model", async () =>
 test("groups of seeds are found, and one is better", async () => {
     await visit(page, `#/compare?runs=${a},${b}&view=seeds`, "table.seeds");
     const runs = () => page.$$eval("table.seeds tbody td.num:nth-of-type(2)", (all) => all.map((el) => el.textContent).join());
-    await until(async () => (await runs()) === "3,3", "runs in each group"); /* those of the view before are gone */
+    await until(async () => (await runs()) === "3,4", "runs in each group, a rerun among those of the second"); /* those of the view before are gone */
     const said = await atRest(() => words(".verdict"));
     check(/^B is better than A by 0\.15/.test(said) || /may be better/.test(said), said);
     await page.selectOption(".toolbar select", { label: "acc (last)" });
@@ -109,6 +121,38 @@ test("changed code stands side by side, file by file", async () => {
     await until(() => page.url().includes("file=other.yaml"), "the file is in the address");
 });
 
+test("code that changed while the experiment ran is what is compared, and shown", async () => {
+    await visit(page, "#/compare?runs=3.1,3.2&view=code", ".code-files");
+    await shows(".code-files [aria-current]", "notes.txt");
+    await shows("table.diff tr.insert", "3.1");
+    await visit(page, "#/t/3.2/code?file=notes.txt", ".lines .line");
+    await shows(".lines", "3.1");
+    await shows("form.toolbar", "changed since the experiment began");
+    await visit(page, "#/t/3.1/code", ".lines .line");
+    equal(await page.locator(".code-files li").count(), 2, "files of the first");
+});
+
+test("a rerun is of the group of what it repeats; the same parameters with other code are not", async () => {
+    const group = (n) => page.textContent(`table.seeds tbody tr:nth-child(${n})`);
+    await visit(page, `#/compare?runs=${b},${c}&view=seeds`, "table.seeds");
+    await until(async () => (await group(1)).includes("4.1"), "the rerun, though it was not chosen");
+    equal(await page.textContent("table.seeds tbody tr:first-child td.num"), "4", "runs of the group");
+    await visit(page, `#/compare?runs=4.1,${c}&view=seeds`, "table.seeds");
+    await until(async () => (await group(1)).includes(b), "and the other way round");
+});
+
+test("system figures of the runs are overlaid", async () => {
+    write("wait.sh", `echo loss=1\nwhile [ ! -e '${folder}/enough' ]; do sleep 0.1; done\n`);
+    run("submit", write("wait.yaml", "name: wait\ncommand: [sh, wait.sh]\nparams: {x: [1, 2]}\nobjective: loss\nsearch: {algorithm: grid, trials: 2, parallel: 2}\npass: file\n"));
+    await until(() => run("ls", "5", "--all").includes("5.2"), "both runs");
+    await visit(page, "#/compare?runs=5.1,5.2&view=system", ".figure-chart .uplot");
+    const said = () => page.getAttribute('.figure-chart[aria-label^="Memory"] figure', "aria-label");
+    await until(async () => { const words = await said(); return ["5.1", "5.2"].every((name) => words.includes(name)); }, "a line of each");
+    await page.fill('[aria-label="Find figures"]', "switches"); /* a rate: it comes with the second look */
+    await until(async () => (await page.locator(".figure-chart").count()) === 1, "one is left");
+    write("enough", "");
+});
+
 test("no runs: what to do is said", async () => {
     await visit(page, "#/compare", ".empty:not(.loading)");
     await shows(".empty:not(.loading)", "3.7");
@@ -117,8 +161,8 @@ test("no runs: what to do is said", async () => {
 test("no violation of accessibility, nothing sticks out, light and dark, wide and narrow", async () => {
     for (const [theme, width] of [["dark", 1400], ["light", 360]]) {
         const other = await enter({ theme, width });
-        for (const [view, ready] of [["table", "table.side td"], ["curves", ".curve .uplot"], ["explain", "table.contributions"], ["seeds", "table.seeds"], ["code", ".empty:not(.loading)"], ["environment", ".empty:not(.loading)"]]) {
-            await visit(other, `#/compare?runs=${a},${b},${c}&view=${view}`, ready);
+        for (const [view, ready] of [["table", "table.side td"], ["curves", ".curve .uplot"], ["system", ".figure-chart .uplot"], ["explain", "table.contributions"], ["seeds", "table.seeds"], ["code", ".empty:not(.loading)"], ["environment", ".empty:not(.loading)"]]) {
+            await visit(other, `#/compare?runs=${view === "system" ? "5.1,5.2" : `${a},${b},${c}`}&view=${view}`, ready);
             equal((await axe(other)).join("\n"), "", `${theme} ${view}`);
             await fits(other, `${theme} ${view}`);
         }

@@ -6,10 +6,10 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { atRest, axe, check, enter, equal, fits, folder, launch, run, runTests, serve, shot, test, touch, until, visit, write } from "./lib.mjs";
+import { atRest, axe, check, enter, equal, expectTrouble, fits, folder, launch, run, runTests, serve, shot, strange, test, touch, until, visit, write } from "./lib.mjs";
 import { makeRuns, trialWith } from "./runs.mjs";
 
-let page, good, failed;
+let page, good, failed, red;
 
 async function prepare() {
     makeRuns();
@@ -19,6 +19,10 @@ async function prepare() {
     run("run", "long.yaml");
     write("wide.yaml", `name: wide\ncommand: [awk, 'BEGIN { for (i = 1; i <= 100000; i++) print "row " i " " (i % 10 ? "" : sprintf("%0400d", i)) "."; print "loss=1" }']\nparams: {x: [1]}\nobjective: loss\nsearch: {trials: 1}\npass: file\n`);
     run("run", "wide.yaml");
+    run("run", write("off.yaml", "name: off\ncommand: [echo, loss=1]\nparams: {x: [1]}\nobjective: loss\nsearch: {trials: 1}\npass: file\nmetrics: {system: off}\n"));
+    write("red.sh", `[ "$1" = --x=2 ] && echo loss=1 && exit 0\nprintf '\\033[33mAchtung\\033[0m\\n' >&2\nexit 3\n`);
+    run("run", write("red.yaml", "name: red\ncommand: [sh, red.sh]\nparams: {x: [1, 2]}\nobjective: loss\nsearch: {algorithm: grid, trials: 2}\nlimits: {retries: 0}\n"));
+    red = JSON.parse(run("ls", "5", "--all", "--json")).find((t) => t.state === "failed").trial;
     await serve();
     await launch();
     page = await enter();
@@ -184,18 +188,117 @@ test("a trial that runs is followed: its log and its curve grow", async () => {
     write("slow.sh", `#!/bin/sh\ni=0\nwhile [ ! -e "$1/enough" ]; do i=$((i + 1)); echo "loss=0.$((1000 - i % 900)) step=$i"; sleep 0.1; done\necho bye\n`);
     write("slow.yaml", `name: slow\ncommand: [sh, slow.sh, ${JSON.stringify(folder)}]\nparams: {x: 1}\nobjective: loss\nsearch: {trials: 1}\nflags: value\npass: file\n`);
     run("submit", "slow.yaml");
-    await visit(page, "#/t/4.1/logs", ".line");
+    await visit(page, "#/t/6.1/logs", ".line");
     const last = async () => Math.max(0, ...(await lines()).map((line) => Number(/step=(\d+)/.exec(line)?.[1] ?? 0)));
     const first = await until(last, "a line with a step");
     await until(async () => (await last()) > first, "later lines");
-    await visit(page, "#/t/4.1", ".curve .uplot");
+    await visit(page, "#/t/6.1", ".curve .uplot");
     const told = () => page.getAttribute(".curve figure", "aria-label");
     const before = await told();
     await until(async () => (await told()) !== before, "the curve goes on");
+    await visit(page, "#/t/6.1/system", ".figure-chart");
+    const figure = (title) => page.getAttribute(`.figure-chart[aria-label^="${title}"] figure`, "aria-label");
+    const seen = await until(async () => (await figure("CPU, of one processor (%)"))?.includes("used ends at") && (await figure("CPU, of one processor (%)")), "what it used of a processor");
+    await until(async () => (await figure("CPU, of one processor (%)")) !== seen, "the figure goes on");
     write("enough", "");
+    await visit(page, "#/t/6.1", ".curve .uplot");
     await until(async () => (await words(".trial-head .chip")).includes("completed"), "its end");
-    await visit(page, "#/t/4.1/logs", ".line");
+    await visit(page, "#/t/6.1/logs", ".line");
     await until(async () => (await lines()).includes("bye"), "its last word");
+});
+
+test("system figures of the trial and of the machine stand in charts with units, and zoom together", async () => {
+    await visit(page, "#/t/6.1/system", ".figure-chart .uplot");
+    const titles = (group) => page.$$eval(`.figure-group[aria-label="${group}"] .figure-chart`, (all) => all.map((el) => el.getAttribute("aria-label")));
+    const told = (group, title) => page.getAttribute(`.figure-group[aria-label="${group}"] .figure-chart[aria-label^="${title}"] figure`, "aria-label");
+    for (const title of ["CPU, of one processor (%)", "Processes and threads"]) check((await titles("This trial")).includes(title), `${title} of the trial`);
+    check((await titles("This trial")).some((title) => /^Memory \([KMG]B\)$/.test(title)), "memory in a unit of its size");
+    check((await titles("The machine")).some((title) => /^Memory \([MGT]B\)$/.test(title)), "the machine's memory");
+    await until(async () => (await told("The machine", "Memory")).includes("total ends at"), "its line");
+    await shows(".figure-legend", "resident");
+    await page.selectOption(".curves select", "time");
+    await until(() => page.url().includes("x=time"), "the clock is in the address");
+    await page.selectOption(".curves select", "relative");
+    await visit(page, "#/t/6.1/system?from=0&to=1", ".figure-chart .uplot");
+    await page.click("text=Zoom out");
+    await until(() => !page.url().includes("from="), "all of it");
+});
+
+test("a trial that was not measured says so", async () => {
+    await visit(page, "#/t/4.1/system", ".empty:not(.loading)");
+    await shows(".empty:not(.loading)", "No figures of the machine");
+});
+
+test("tags and a note are set and taken away, and the star comes and goes by its key", async () => {
+    const answer = async (text) => {
+        await page.fill("dialog[open] :is(input, textarea)", text);
+        await page.click("dialog[open] .button.primary");
+    };
+    const star = (pressed) => page.waitForSelector(`.trial-head button[aria-pressed=${pressed}]`);
+    await visit(page, `#/t/${good}`, '[aria-label="Add a tag"]');
+    await page.click('[aria-label="Add a tag"]');
+    await answer("keep");
+    await shows(".trial-figures .tag", "keep");
+    equal(JSON.parse(run("show", good, "--json")).tags.join(), "keep", "the tags in the store");
+    await page.click('[aria-label="Take the tag keep away"]');
+    await until(async () => (await page.locator(".trial-figures .tag").count()) === 0, "no tag");
+    await page.click('[aria-label="Add a note"]');
+    await answer("the one to beat");
+    await shows(".trial-figures", "the one to beat");
+    await page.click('[aria-label="Change the note"]');
+    await answer("");
+    await page.waitForSelector('[aria-label="Add a note"]');
+    await page.keyboard.press("s");
+    await star("true");
+    await page.keyboard.press("s");
+    await star("false");
+});
+
+test("a trial runs again, and tells of what it is a rerun", async () => {
+    await visit(page, `#/t/${good}`, "text=Run again");
+    await page.click("text=Run again");
+    await until(async () => !(await words("h1")).includes(`trial ${good}`), "another trial");
+    await shows(".trial-figures", `Rerun of${good}`);
+    const again = /trial (\S+)/.exec(await words("h1"))[1];
+    await until(async () => (await words(".trial-head .chip")).includes("completed"), "its end");
+    check(new RegExp(`rerun of +${good}\n`).test(run("show", again)), "hone show tells it, too");
+    await visit(page, `#/t/${good}`, ".trial-figures");
+    await shows(".trial-figures", `Rerun as${again}`);
+    await visit(page, `#/compare?runs=${good},${trialWith({ lr: 0.01, opt: "sgd", seed: 1 })}&view=seeds`, "table.seeds");
+    await until(async () => (await words("table.seeds tbody tr:first-child")).includes(again), "the rerun is of its group");
+});
+
+test("a run of MLflow's client has its name in the title", async () => {
+    const token = /hone_\S+/.exec(run("token", "add", "mia", "--role", "user"))[0];
+    const made = await page.request.post(`${new URL(page.url()).origin}/api/2.0/mlflow/runs/create`, { headers: { Authorization: `Bearer ${token}` }, data: { experiment_id: "0", run_name: "r1" } });
+    check(made.ok(), `the run is made: ${await made.text()}`);
+    const newest = Math.max(...JSON.parse(run("ls", "--json")).map((row) => row.experiment));
+    await visit(page, `#/t/${newest}.1`, "h1");
+    await shows("h1", `trial ${newest}.1 · r1`);
+});
+
+test("the only trial has no next one", async () => {
+    await visit(page, "#/t/2.1", '[aria-label="Next trial"]:disabled');
+});
+
+test("who only looks has no buttons that change something", async () => {
+    const token = /hone_\S+/.exec(run("token", "add", "vic", "--role", "viewer"))[0];
+    const other = await strange();
+    expectTrouble(/401/); /* until the token is given */
+    await other.goto(`${new URL(page.url()).origin}/#/t/${good}`);
+    await other.getByLabel(/token/).fill(token);
+    await other.keyboard.press("Enter");
+    await other.waitForSelector('.trial-head button[disabled][aria-label="Not starred: a viewer changes nothing"]');
+    equal(await other.locator('.trial-head :is([aria-label="Add a tag"], button:has-text("Run again"))').count(), 0, "buttons");
+    await other.context().close();
+});
+
+test("the words of a failed trial have no codes of a terminal in them", async () => {
+    await visit(page, `#/t/${red}`, ".attempt-error");
+    equal((await words(".attempt-error")).trim(), "exit status 3\nAchtung", "its last words");
+    await visit(page, `#/t/${red}/events`, "table.events");
+    await shows("table.events", "Achtung");
+    check(!(await words("table.events")).includes("[33m"), "codes in the events");
 });
 
 test("a trial that is not there is told in a sentence", async () => {
@@ -206,10 +309,11 @@ test("a trial that is not there is told in a sentence", async () => {
 test("no violation of accessibility, nothing sticks out, light and dark, wide and narrow", async () => {
     for (const [theme, width] of [["light", 1400], ["dark", 360]]) {
         const other = await enter({ theme, width });
-        for (const [part, ready] of [["", ".curve .uplot"], ["/logs", ".line"], ["/code", ".lines .line"], ["/environment", "table.facts"], ["/files", "table.plain"], ["/events", "table.events"]]) {
-            await visit(other, `#/t/${good}${part}`, ready);
+        for (const [part, ready] of [["", ".curve .uplot"], ["/system", ".figure-chart .uplot"], ["/logs", ".line"], ["/code", ".lines .line"], ["/environment", "table.facts"], ["/files", "table.plain"], ["/events", "table.events"]]) {
+            await visit(other, `#/t/${part === "/system" ? "6.1" : good}${part}`, ready);
             equal((await axe(other)).join("\n"), "", `${theme} ${part || "overview"}`);
             await fits(other, `${theme} ${part || "overview"}`);
+            if (part === "/system") await shot(other, `trial-system-${theme}`);
         }
         await shot(other, `trial-${theme}`);
         await other.context().close();

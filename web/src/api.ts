@@ -191,6 +191,8 @@ export const events = (e: number, query: { after?: number; limit?: number; trial
 export const timeline = async (e: number, signal?: AbortSignal) =>
     (await get<{ attempts: T.Attempt[] }>(`/v1/experiments/${e}/timeline`, {}, signal)).attempts;
 export const trial = (name: string, signal?: AbortSignal) => get<T.Trial>(`/v1/trials/${encodeURIComponent(name)}`, {}, signal);
+export const figures = async (name: string, signal?: AbortSignal) =>
+    (await get<{ figures: T.Figure[] }>(`/v1/trials/${encodeURIComponent(name)}/figures`, {}, signal)).figures;
 export const queue = (signal?: AbortSignal) => get<{ paused: boolean; experiments: T.QueueEntry[] }>("/v1/queue", {}, signal);
 export const machines = async (signal?: AbortSignal) => (await get<{ machines: T.Machine[] }>("/v1/machines", {}, signal)).machines;
 
@@ -225,6 +227,8 @@ export const note = (experiment: number, trial: number, words: string | null) =>
     post("/v1/changes", { do: "note", experiment, trial, text: words });
 export const star = (experiment: number, trial: number, starred: boolean) =>
     post("/v1/changes", { do: "star", experiment, trial, star: starred });
+/* A trial once more, exactly: the number of the new experiment, of one trial. */
+export const rerun = async (name: string, key: string) => (await post<{ experiment: number }>(`/v1/trials/${encodeURIComponent(name)}/rerun`, { key })).experiment;
 export const remove = (experiment: number, trial: number) => post("/v1/changes", { do: "rm", experiment, trial });
 /* `hone NAME ARGS --json` of this home. */
 export const command = (name: string, args: string[], signal?: AbortSignal) =>

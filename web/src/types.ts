@@ -128,6 +128,12 @@ export interface MetricName {
     system: boolean;
 }
 
+/* Metric and trial of a line of /v1/series; of the machine's own the trial is "machine". */
+export interface Figure {
+    name: string;
+    of: string;
+}
+
 export interface MetricSummary {
     metric: string;
     count: number;
@@ -180,6 +186,7 @@ export interface Trial {
     repeat_of: string | number | null;
     why: Record<string, unknown> | null;
     verdict: unknown;
+    owner?: string | null;
     metrics: MetricSummary[];
     runs: Run[];
 }
@@ -204,6 +211,7 @@ export interface Attempt {
     held: { from: number; cpus: number[] }[]; /* to which ones, from when on; none: to any */
     host: string | null;
     gpus: string | null;
+    code?: string; /* its own snapshot: changed since the experiment began */
 }
 
 export interface QueueEntry {

@@ -37,7 +37,7 @@ test("a model takes what varies, fractions and names alike, and rows with a resu
 
 test("rows for groups have their values as they were given", () => {
     const rows = groupRows(results(), "value");
-    assert.deepEqual(rows[3], { trial: "3.4", params: { lr: 0.001, opt: "adam", fixed: 7 }, value: 1, repeat_of: "3.1" });
+    assert.deepEqual(rows[3], { trial: "3.4", params: { lr: 0.001, opt: "adam", fixed: 7 }, value: 1, repeat_of: "3.1", program: "" });
     assert.equal(rows[11]!.value, null);
     assert.equal(valueOf(column("b", "bool"), 1), true);
     assert.equal(valueOf(column("b", "bool"), Number.NaN), undefined);

@@ -27,3 +27,10 @@ test("labels tell only what differs", () => {
     assert.deepEqual(groupLabels(groups, String), ["lr=0.1", "lr=0.2"]);
     assert.deepEqual(groupLabels(groups.slice(0, 1), String), ["same parameters"]);
 });
+
+test("over experiments the same program is needed too, or that one is a rerun of the other", () => {
+    const of = (trial: string, program: string, repeat_of: string | null = null) => ({ ...row(trial, { lr: 0.1 }, 5, repeat_of), program });
+    const groups = seedGroups([of("1.1", '["aaaabbbbcccc","x"]'), of("2.1", '["aaaabbbbcccc","x"]'), of("3.1", '["ddddeeeeffff","x"]'), of("4.1", "experiment 4", "3.1")]);
+    assert.deepEqual(groups.map((g) => g.trials), [["1.1", "2.1"], ["3.1", "4.1"]]);
+    assert.deepEqual(groupLabels(groups, String), ["same parameters, experiments 1, 2, code aaaabbbb", "same parameters, experiments 3, 4, code ddddeeee"]);
+});

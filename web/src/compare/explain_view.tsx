@@ -4,7 +4,7 @@
  * model of all results, with intervals and the limits of such a statement on the screen.
  */
 import { useEffect, useState } from "preact/hooks";
-import { formatCount, formatNumber } from "../format.ts";
+import { formatNumber, formatPlural } from "../format.ts";
 import { useLoad } from "../load.ts";
 import { Empty, Loaded } from "../ui/parts.tsx";
 import { explain, ROWS_MIN, type Contribution, type Explanation } from "./explain.ts";
@@ -32,7 +32,7 @@ function Told({ told, a, b, goal, metric }: { told: Explanation; a: Run; b: Run;
     return (
         <>
             <p>
-                From {a.name} to {b.name} the {metric} changed by <b>{measured === null ? "–" : signed(measured)}</b>; a model of {formatCount(told.rows)} results expects <b>{signed(told.predicted)}</b>
+                From {a.name} to {b.name} the {metric} changed by <b>{measured === null ? "–" : signed(measured)}</b>; a model of {formatPlural(told.rows, "result")} expects <b>{signed(told.predicted)}</b>
                 {measured !== null && <>, so <b>{signed(measured - told.predicted)}</b> is left to what it does not see: seeds, noise, code, machine</>}.
                 {clear.length > 0 ? <> Clear of the model's own noise: <b>{clear.slice(0, 4).map((c) => c.name).join(", ")}</b>.</> : " No parameter is clear of the model's own noise."}
             </p>

@@ -6,13 +6,15 @@
  */
 import { useMemo, useState } from "preact/hooks";
 import { choice, flag, format, here, text, useQuery } from "../address.ts";
-import { experiment as loadExperiment, metrics as metricsOf } from "../api.ts";
+import { experiment as loadExperiment } from "../api.ts";
 import { formatPlural } from "../format.ts";
 import { useLoad, useThrottled } from "../load.ts";
 import { useChanges, useWatch } from "../stream.ts";
 import type { Objective } from "../types.ts";
-import { Curves, type CurveMetric } from "../trial/curves.tsx";
+import { ranCode } from "../trial/details.ts";
+import { Curves, Legend, type CurveMetric, type CurveTrial } from "../trial/curves.tsx";
 import { trialNumber } from "../trial/event_words.ts";
+import { SystemOverlay } from "../trial/system.tsx";
 import { Button } from "../ui/button.tsx";
 import { Check, Select } from "../ui/field.tsx";
 import { Empty, Loading, Tabs } from "../ui/parts.tsx";
@@ -24,9 +26,9 @@ import { parseRuns, useRuns, type Run } from "./runs.ts";
 import { environmentColumns, metricColumns, paramColumns, resultColumns, Rows, RunHeads, sideRows } from "./side_by_side.tsx";
 import { SeedsView } from "./seeds_view.tsx";
 
-const VIEWS = ["table", "curves", "explain", "seeds", "code", "environment"] as const;
+const VIEWS = ["table", "curves", "system", "explain", "seeds", "code", "environment"] as const;
 const TITLES: Record<(typeof VIEWS)[number], string> = {
-    table: "Side by side", curves: "Curves", explain: "What explains it", seeds: "Is it real?", code: "Code", environment: "Environment",
+    table: "Side by side", curves: "Curves", system: "System", explain: "What explains it", seeds: "Is it real?", code: "Code", environment: "Environment",
 };
 
 function useObjective(experiment: number | null): { metric: string; goal: string } {
@@ -44,9 +46,9 @@ function SideBySide({ runs, remove }: { runs: Run[]; remove: (asked: string) => 
             <div class="side-box" tabIndex={0} role="region" aria-label="Runs side by side">
                 <table class="side">
                     <thead><RunHeads runs={runs} remove={remove} /></thead>
-                    <Rows title="Results" rows={sideRows(resultColumns(runs))} only={false} span={runs.length} />
-                    <Rows title="Parameters" rows={sideRows(paramColumns(runs))} only={only} span={runs.length} />
-                    <Rows title="Metrics, last value" rows={sideRows(metricColumns(runs))} only={only} span={runs.length} />
+                    <Rows title="Results" rows={sideRows(resultColumns(runs))} only={only && runs.length > 1} span={runs.length} />
+                    <Rows title="Parameters" rows={sideRows(paramColumns(runs))} only={only && runs.length > 1} span={runs.length} />
+                    <Rows title="Metrics, last value" rows={sideRows(metricColumns(runs))} only={only && runs.length > 1} span={runs.length} />
                 </table>
             </div>
         </>
@@ -54,15 +56,18 @@ function SideBySide({ runs, remove }: { runs: Run[]; remove: (asked: string) => 
 }
 
 function Overlaid({ runs }: { runs: Run[] }) {
-    const experiments = [...new Set(runs.map((run) => run.trial.experiment))];
-    const load = useLoad(`metrics ${experiments.join()}`, async (signal) => (await Promise.all(experiments.map((e) => metricsOf(e, signal)))).flat());
     const names = [...new Set(runs.flatMap((run) => run.trial.metrics.map((m) => m.metric)))];
-    const metrics = useMemo((): CurveMetric[] => {
-        const system = new Set((load.value ?? []).filter((m) => m.system).map((m) => m.name));
-        return names.map((name) => ({ name, system: system.has(name) }));
-    }, [names.join("\n"), load.value]);
-    const trials = useMemo(() => runs.map((run, i) => ({ trial: run.name, label: `${run.letter} ${run.name}`, colour: distinct(runs, i) })), [runs.map((r) => r.name).join()]);
-    return <Curves trials={trials} metrics={metrics} sync="compare" />;
+    const metrics = useMemo((): CurveMetric[] => names.map((name) => ({ name })), [names.join("\n")]);
+    return <Curves trials={useColoured(runs)} metrics={metrics} sync="compare" />;
+}
+
+function OverlaidSystem({ runs }: { runs: Run[] }) {
+    const trials = useColoured(runs);
+    return <SystemOverlay trials={trials} legend={<Legend trials={trials} />} />;
+}
+
+function useColoured(runs: Run[]): CurveTrial[] {
+    return useMemo(() => runs.map((run, i) => ({ trial: run.name, label: `${run.letter} ${run.name}`, colour: distinct(runs, i) })), [runs.map((r) => r.name).join()]);
 }
 
 /* A trial's own colour, unless a run before has it. */
@@ -121,13 +126,14 @@ function Pair({ runs, view, goal, metric }: { runs: Run[]; view: string; goal: s
     if (!pair) return <Empty title="This needs two runs" />;
     const { a, b, bar } = pair;
     if (view === "explain") return <>{runs.length > 2 && bar}<ExplainView a={a} b={b} goal={goal} metric={metric} /></>;
-    const [x, y] = [a.details?.code, b.details?.code];
+    const [x, y] = [a, b].map((run) => run.details && ranCode(run.details));
     return <>{runs.length > 2 && bar}{x && y ? <CodeDiff a={{ label: a.name, sha: x }} b={{ label: b.name, sha: y }} /> : <Empty title={`No snapshot of the code of ${x ? b.name : a.name}`} />}</>;
 }
 
 function View({ view, runs, remove }: { view: string; runs: Run[]; remove: (asked: string) => void }) {
     const { metric, goal } = useObjective(runs[0]?.trial.experiment ?? null);
     if (view === "curves") return <Overlaid runs={runs} />;
+    if (view === "system") return <OverlaidSystem runs={runs} />;
     if (view === "seeds") return <SeedsView runs={runs} goal={goal} />;
     if (view === "environment") return <Environment runs={runs} />;
     if (view === "explain" || view === "code") return <Pair runs={runs} view={view} goal={goal} metric={metric} />;

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seeds_view.tsx — is B really better than A? Each chosen run stands for its group: the trials of its
- * experiment with the same parameters but for the seed, and repeats. Groups get a mean with a 95 %
- * interval, and every other one a test against the first.
+ * seeds_view.tsx — is B really better than A? Each chosen run stands for its group: trials with the
+ * same parameters but for the seed, repeats and reruns, of its experiment and of the others that are
+ * compared or that reran it. Groups get a mean with a 95 % interval, and every other one a test
+ * against the first.
  */
 import { useMemo } from "preact/hooks";
 import { format, text, useQuery } from "../address.ts";
 import { formatNumber, formatPlural, formatValue } from "../format.ts";
 import { useLoad } from "../load.ts";
 import { Select } from "../ui/field.tsx";
-import { Empty, Loaded } from "../ui/parts.tsx";
-import { groupRows, loadResults, type Results } from "./explain_data.ts";
+import { details, type Details } from "../trial/details.ts";
+import { Empty, Loaded as Ready } from "../ui/parts.tsx";
+import { groupRows, loadPrograms, loadResults, type Programs, type Results } from "./explain_data.ts";
 import { groupLabels, seedGroups, type SeedGroup } from "./groups.ts";
 import type { Run } from "./runs.ts";
 import { compareGroups, describe, type Difference } from "./statistics.ts";
+
+const RERUNS_MAX = 40; /* of a run that are looked at */
 
 interface Shown {
     letter: string;
@@ -22,12 +26,43 @@ interface Shown {
 }
 
 /* The group of each run, each group once, labelled by the first of its runs. */
-function groupsOf(runs: readonly Run[], all: readonly Results[], target: string): Shown[] {
-    const groups = all.flatMap((results) => seedGroups(groupRows(results, target)));
+function groupsOf(runs: readonly Run[], all: Loaded, target: string): Shown[] {
+    const groups = seedGroups(all.experiments.flatMap(({ results, programs }) => groupRows(results, target, programs, all.rerun_of)));
     const found = runs.flatMap((run) => groups.find((group) => group.trials.includes(run.name)) ?? []);
     const unique = [...new Set(found)];
     const labels = groupLabels(unique, formatValue);
     return unique.map((group, i) => ({ group, label: labels[i]!, letter: runs.find((run) => group.trials.includes(run.name))!.letter }));
+}
+
+interface Loaded {
+    experiments: { results: Results; programs: Programs }[]; /* older ones first: a rerun comes after what it reruns */
+    rerun_of: Map<string, string>;
+}
+
+/* A run, what it is a rerun of, and the reruns of that: all that repeat the same. */
+async function kinOf(run: Details, signal: AbortSignal): Promise<Details[]> {
+    const seen = new Map([[run.trial, run]]);
+    let first = run;
+    while (first.rerun_of && !seen.has(first.rerun_of)) {
+        const before: Details | null = await details(first.rerun_of, signal).catch(() => null); /* it may be removed */
+        if (!before) break;
+        seen.set(before.trial, (first = before));
+    }
+    for (const name of first.reruns.filter((r) => !seen.has(r)).slice(0, RERUNS_MAX)) {
+        const again = await details(name, signal).catch(() => null);
+        if (again) seen.set(name, again);
+    }
+    return [...seen.values()];
+}
+
+async function loadGroups(runs: readonly Run[], signal: AbortSignal): Promise<Loaded> {
+    const kin = (await Promise.all(runs.map((run) => (run.details ? kinOf(run.details, signal) : [])))).flat();
+    const numbers = [...new Set([...runs.map((run) => run.trial.experiment), ...kin.map((k) => k.experiment)])].sort((a, b) => a - b);
+    const experiments = await Promise.all(numbers.map(async (number) => {
+        const [results, programs] = await Promise.all([loadResults(number, signal), loadPrograms(number, signal)]);
+        return { results, programs };
+    }));
+    return { experiments, rerun_of: new Map(kin.flatMap((k): [string, string][] => (k.rerun_of ? [[k.trial, k.rerun_of]] : []))) };
 }
 
 const p = (value: number) => (Number.isNaN(value) ? "–" : value < 0.001 ? "< 0.001" : value.toFixed(3));
@@ -94,21 +129,20 @@ function Groups({ shown, goal }: { shown: Shown[]; goal: string }) {
 
 export function SeedsView({ runs, goal }: { runs: Run[]; goal: string }) {
     const [target, setTarget] = useQuery("target", text("value"));
-    const experiments = [...new Set(runs.map((run) => run.trial.experiment))];
-    const load = useLoad(`groups ${experiments.join()}`, (signal) => Promise.all(experiments.map((e) => loadResults(e, signal))));
+    const load = useLoad(`groups ${runs.map((run) => `${run.name} ${run.trial.state}`).join()}`, (signal) => loadGroups(runs, signal));
     const shown = useMemo(() => (load.value ? groupsOf(runs, load.value, target) : []), [load.value, target, runs.map((r) => r.name).join()]);
     return (
-        <Loaded of={load} what="the results">
+        <Ready of={load} what="the results">
             {(all) => (
                 <>
                     <div class="toolbar">
                         <Select label="Compare by" value={target} onChange={setTarget}
-                            options={[{ value: "value", label: "objective" }, ...[...new Set(all.flatMap((r) => r.metrics))].map((m) => ({ value: m, label: m.replace(/^metrics\./, "").replace(/\.last$/, " (last)") }))]} />
+                            options={[{ value: "value", label: "objective" }, ...[...new Set(all.experiments.flatMap((e) => e.results.metrics))].map((m) => ({ value: m, label: m.replace(/^metrics\./, "").replace(/\.last$/, " (last)") }))]} />
                     </div>
                     <Groups shown={shown} goal={goal} />
-                    <p class="dim">A group is all trials of an experiment with the same parameters but for the seed, and repeats of it. Welch's t test allows unequal variances; the permutation test assumes no distribution. With several groups, some differences look real by luck.</p>
+                    <p class="dim">A group is all trials of an experiment with the same parameters but for the seed, repeats and reruns of it, and those of the other experiments here that ran the same code. Welch's t test allows unequal variances; the permutation test assumes no distribution. With several groups, some differences look real by luck.</p>
                 </>
             )}
-        </Loaded>
+        </Ready>
     );
 }

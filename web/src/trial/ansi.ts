@@ -230,6 +230,11 @@ export class Terminal {
 }
 
 /* All of a text at once; a final newline begins no line. */
+/* Words without the codes of a terminal. In records of earlier versions an escape became "?". */
+export function plainText(text: string): string {
+    return text.replace(/[\x1b?]\[[\d;?]*[A-Za-z]/g, "");
+}
+
 export function parseAnsi(text: string): Span[][] {
     const terminal = new Terminal();
     terminal.write(text);

@@ -7,11 +7,12 @@ import { useState } from "preact/hooks";
 import { text, useQuery } from "../address.ts";
 import { CodeDiff } from "../compare/code_diff.tsx";
 import { splitLines } from "../compare/textdiff.ts";
-import { formatBytes, formatPlural } from "../format.ts";
+import { formatBytes } from "../format.ts";
 import { useLoad } from "../load.ts";
 import { Button } from "../ui/button.tsx";
+import { Select } from "../ui/field.tsx";
 import { Empty, Loaded } from "../ui/parts.tsx";
-import { codeFiles, codeText, details, type CodeFile, type Details } from "./details.ts";
+import { codeFiles, codeText, details, ranCode, type CodeFile, type Details } from "./details.ts";
 import { Lines } from "./lines.tsx";
 
 const TEXT_MAX = 1024 * 1024;
@@ -70,23 +71,35 @@ function Against({ details: mine, other }: { details: Details; other: string }) 
     const load = useLoad(other, (signal) => details(other, signal));
     return (
         <Loaded of={load} what={`trial ${other}`}>
-            {(theirs) => theirs.code && mine.code
-                ? <CodeDiff a={{ label: other, sha: theirs.code }} b={{ label: mine.trial, sha: mine.code }} />
-                : <Empty title={`Trial ${theirs.code ? mine.trial : other} has no snapshot of its code`} />}
+            {(theirs) => {
+                const [a, b] = [ranCode(theirs), ranCode(mine)];
+                return a && b ? <CodeDiff a={{ label: other, sha: a }} b={{ label: mine.trial, sha: b }} /> : <Empty title={`Trial ${a ? mine.trial : other} has no snapshot of its code`} />;
+            }}
         </Loaded>
     );
+}
+
+/* What an attempt ran: its own snapshot, or that of the one before, or of the experiment. */
+function codeOf(of: Details, attempt: number): string | null {
+    return of.runs.findLast((run) => run.attempt <= attempt && run.code)?.code ?? of.code;
 }
 
 export function CodeTab({ details: mine }: { details: Details }) {
     const [other, setOther] = useQuery("with", text());
     const [words, setWords] = useState(other);
-    if (!mine.code) return <Empty title="No snapshot"><p>The spec says <code>code: .</code> to keep the code with every experiment.</p></Empty>;
-    const attempts = mine.runs.filter((run) => run.code && run.code !== mine.code);
+    const [attempt, setAttempt] = useQuery("attempt", text());
+    const ran = ranCode(mine);
+    if (!ran) return <Empty title="No snapshot"><p>The spec says <code>code: .</code> to keep the code with every experiment.</p></Empty>;
+    const codes = mine.runs.map((run) => ({ value: String(run.attempt), label: `attempt ${run.attempt}`, sha: codeOf(mine, run.attempt) }));
+    const several = new Set(codes.map((c) => c.sha)).size > 1;
+    const chosen = codes.find((c) => c.value === attempt) ?? { value: codes.at(-1)?.value ?? "", sha: ran };
+    const sha = (several && chosen.sha) || ran;
     return (
         <>
             <form class="toolbar" onSubmit={(e) => (e.preventDefault(), setOther(words.trim(), true))}>
-                <span class="dim mono" title={mine.code}>snapshot {mine.code.slice(0, 12)}</span>
-                {attempts.length > 0 && <span class="dim">{formatPlural(attempts.length, "attempt")} ran changed code</span>}
+                {several && !other && <Select label="Code of" value={chosen.value} options={codes} onChange={setAttempt} />}
+                <span class="dim mono" title={sha}>snapshot {sha.slice(0, 12)}</span>
+                {mine.code && sha !== mine.code && <span class="dim">changed since the experiment began</span>}
                 <span class="grow" />
                 <label class="field inline"><span>Differences to trial</span>
                     <input size={8} placeholder={`${mine.experiment}.1`} value={words} onInput={(e) => setWords((e.target as HTMLInputElement).value)} />
@@ -94,7 +107,7 @@ export function CodeTab({ details: mine }: { details: Details }) {
                 <Button submit>Show</Button>
                 {other && <Button kind="quiet" onClick={() => (setWords(""), setOther("", true))}>Files</Button>}
             </form>
-            {other ? <Against details={mine} other={other} /> : <Snapshot sha={mine.code} />}
+            {other ? <Against details={mine} other={other} /> : <Snapshot sha={sha} />}
         </>
     );
 }

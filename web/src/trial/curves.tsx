@@ -18,7 +18,6 @@ import { lineKey } from "./tails.ts";
 
 export interface CurveMetric {
     name: string;
-    system: boolean;
 }
 
 export interface CurveTrial {
@@ -65,7 +64,7 @@ function Bar({ of, shown, total, part, setPart }: { of: ReturnType<typeof useCon
 }
 
 /* Which colour is which run; to point at one shows it before the others. */
-function Legend({ trials, setLoud }: { trials: CurveTrial[]; setLoud: (trial: string | null) => void }) {
+export function Legend({ trials, setLoud = () => {} }: { trials: CurveTrial[]; setLoud?: (trial: string | null) => void }) {
     return (
         <ul class="runs-legend" aria-label="Runs">
             {trials.map((t) => (
@@ -85,7 +84,7 @@ export function Curves({ trials, metrics, sync }: { trials: CurveTrial[]; metric
     const shade = useStore(theme);
     const fits = useMemo(() => {
         const lower = part.toLowerCase();
-        return metrics.filter((m) => m.name.toLowerCase().includes(lower)).sort((a, b) => Number(a.system) - Number(b.system));
+        return metrics.filter((m) => m.name.toLowerCase().includes(lower));
     }, [metrics, part]);
     const shown = all ? fits : fits.slice(0, FIRST);
     const wish = {
@@ -110,7 +109,7 @@ export function Curves({ trials, metrics, sync }: { trials: CurveTrial[]; metric
             <div class={data.loading && data.lines.size === 0 ? "curve-grid waiting" : "curve-grid"}>
                 {charts.map(({ metric, lines }) => (
                     <section key={metric.name} class="card curve" aria-label={metric.name}>
-                        <h2 title={metric.name}>{metric.name}{metric.system && <small> system</small>}</h2>
+                        <h2 title={metric.name}>{metric.name}</h2>
                         <LineView title={metric.name} lines={lines} loud={loud} height={190} sync={sync} yLog={controls.log} view={controls.view} onZoom={controls.setView}
                             xKind={controls.x === "step" ? "number" : controls.x === "time" ? "clock" : "seconds"} />
                     </section>

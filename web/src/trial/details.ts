@@ -7,6 +7,9 @@ import { ApiError, command, get, getText } from "../api.ts";
 import type { HoneEvent, Trial } from "../types.ts";
 
 export interface Details extends Trial {
+    run_name?: string | null; /* of a run of MLflow's */
+    rerun_of: string | null;
+    reruns: string[]; /* of it, and of these again */
     code: string | null;
     environment: Record<string, unknown> | null;
     system: Record<string, unknown> | null;
@@ -18,6 +21,10 @@ export interface Details extends Trial {
     tuning: HoneEvent[];
     error?: string | null;
 }
+
+/* What its last attempt ran: its own snapshot where the code changed since the experiment began, as
+ * `hone diff` and `hone rerun` see it. null: none was taken. */
+export const ranCode = (of: Details): string | null => of.runs.findLast((run) => run.code)?.code ?? of.code;
 
 /* A command's answer in JSON, or its sentence as an error. */
 export async function ask<R>(name: string, args: string[], signal?: AbortSignal): Promise<R> {

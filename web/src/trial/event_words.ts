@@ -4,6 +4,7 @@
  * An event that is not known gets its name and its plain values: nothing is hidden.
  */
 import { formatSeconds as duration } from "../format.ts";
+import { plainText } from "./ansi.ts";
 import { significant } from "./reason.ts";
 
 export interface EventRow {
@@ -76,7 +77,7 @@ const HIDDEN = new Set(["id", "time", "event", "experiment", "trial"]);
 
 /* One event as a plain line. */
 export function eventLine(event: EventRow): string {
-    if (Object.hasOwn(FORMATS, event.event)) return FORMATS[event.event]!(event).trim();
+    if (Object.hasOwn(FORMATS, event.event)) return plainText(FORMATS[event.event]!(event)).trim();
     const rest = Object.entries(event).filter(([key, value]) => !HIDDEN.has(key) && value !== null && typeof value !== "object");
     return `${who(event)}${event.event.replaceAll("_", " ")} ${rest.map(([key, value]) => `${key}=${String(value)}`).join(" ")}`.trim();
 }

@@ -4,12 +4,11 @@
  * on, and the curves of everything it measured.
  */
 import { useMemo } from "preact/hooks";
-import { metrics as metricsOf } from "../api.ts";
 import { format } from "../address.ts";
 import { formatBytes, formatNumber, formatSeconds, formatValue } from "../format.ts";
-import { useLoad } from "../load.ts";
 import type { MetricSummary, Run, Trial } from "../types.ts";
 import { Num } from "../ui/parts.tsx";
+import { plainText } from "./ansi.ts";
 import { Curves, type CurveMetric } from "./curves.tsx";
 import type { Details } from "./details.ts";
 import { settings, trialNumber } from "./event_words.ts";
@@ -74,7 +73,7 @@ function Attempts({ runs }: { runs: Run[] }) {
                     ))}
                 </tbody>
             </table>
-            {runs.map((run) => run.error && <pre key={run.attempt} class="attempt-error">{run.error}</pre>)}
+            {runs.map((run) => run.error && <pre key={run.attempt} class="attempt-error">{plainText(run.error)}</pre>)}
         </section>
     );
 }
@@ -116,10 +115,8 @@ export function MetricTable({ metrics }: { metrics: MetricSummary[] }) {
 }
 
 export function Overview({ trial, details }: { trial: Trial; details: Details | null }) {
-    const named = useLoad(`metrics ${trial.experiment}`, (signal) => metricsOf(trial.experiment, signal));
-    const system = useMemo(() => new Set((named.value ?? []).filter((m) => m.system).map((m) => m.name)), [named.value]);
     const names = trial.metrics.map((m) => m.metric).join("\n");
-    const shown = useMemo((): CurveMetric[] => trial.metrics.map((m) => ({ name: m.metric, system: system.has(m.metric) })), [names, system]);
+    const shown = useMemo((): CurveMetric[] => trial.metrics.map((m) => ({ name: m.metric })), [names]);
     const one = useMemo(() => [{ trial: trial.trial, label: `trial ${trial.trial}`, colour: trialNumber(trial.trial) ?? 0 }], [trial.trial]);
     return (
         <div class="trial-panes">

@@ -13,58 +13,97 @@ import { resets, useChanges, usePoints, useWatch } from "../stream.ts";
 import type { Trial } from "../types.ts";
 import { Button } from "../ui/button.tsx";
 import { Ago, Empty, Loaded, StateChip, Tabs } from "../ui/parts.tsx";
+import { actionsOf, useMay, type May } from "./actions.ts";
 import { CodeTab } from "./code.tsx";
 import { details as loadDetails, type Details } from "./details.ts";
 import { trialNumber } from "./event_words.ts";
 import { LogView } from "./log_view.tsx";
 import { Overview } from "./overview.tsx";
 import { EnvironmentTab, EventsTab, FilesTab } from "./records.tsx";
+import { SystemTab } from "./system.tsx";
 import "./trial.css";
 
 const TABS = [
-    { id: "", title: "Overview" }, { id: "logs", title: "Logs" }, { id: "code", title: "Code" },
+    { id: "", title: "Overview" }, { id: "system", title: "System" }, { id: "logs", title: "Logs" }, { id: "code", title: "Code" },
     { id: "environment", title: "Environment" }, { id: "files", title: "Files" }, { id: "events", title: "Events" },
 ] as const;
 
-function Head({ trial, reload }: { trial: Trial; reload: () => void }) {
+/* Its number, and the name that a client of MLflow gave it. */
+function Title({ trial, name }: { trial: Trial; name?: string | null }) {
+    return <h1><a href={format(["e", trial.experiment])}>{trial.name}</a> <span class="dim">›</span> trial {trial.trial}{name && ` · ${name}`}</h1>;
+}
+
+function Marks({ trial, may, acts }: { trial: Trial; may: May; acts: ReturnType<typeof actionsOf> }) {
+    const can = may.change === null;
+    return (
+        <>
+            {(can || trial.tags.length > 0) && (
+                <div><dt>Tags</dt><dd>
+                    {trial.tags.map((t) => <span key={t} class="tag">{t}{can && <button type="button" class="run-off" aria-label={`Take the tag ${t} away`} onClick={() => void acts.untag(t)}>×</button>}</span>)}
+                    {can && <Button kind="quiet" icon="tag" label="Add a tag" onClick={() => void acts.tag()} />}
+                </dd></div>
+            )}
+            {(can || trial.note) && (
+                <div><dt>Note</dt><dd>{trial.note}{can && <Button kind="quiet" icon="note" label={trial.note ? "Change the note" : "Add a note"} onClick={() => void acts.note()} />}</dd></div>
+            )}
+        </>
+    );
+}
+
+function Figures({ trial, details, children }: { trial: Trial; details: Details | null; children: preact.ComponentChildren }) {
+    const link = (name: string) => <a key={name} href={format(["t", name])}>{name}</a>;
+    return (
+        <dl class="trial-figures">
+            <div><dt>Value</dt><dd>{formatValue(trial.value)}</dd></div>
+            {trial.best !== null && trial.best !== trial.value && <div><dt>Best</dt><dd>{formatValue(trial.best)}</dd></div>}
+            {trial.step !== null && <div><dt>Step</dt><dd>{formatValue(trial.step)}</dd></div>}
+            <div><dt>Ran</dt><dd>{formatSeconds(trial.seconds)}</dd></div>
+            <div><dt>Started</dt><dd><Ago time={trial.started} /></dd></div>
+            {trial.attempts > 1 && <div><dt>Attempts</dt><dd>{trial.attempts}</dd></div>}
+            {details?.rerun_of && <div><dt>Rerun of</dt><dd>{link(details.rerun_of)}</dd></div>}
+            {details && details.reruns.length > 0 && <div><dt>Rerun as</dt><dd>{details.reruns.map(link)}</dd></div>}
+            {children}
+        </dl>
+    );
+}
+
+/* The number of the last trial of its experiment; until it is known there may be a next one. */
+function useLast(trial: Trial): number {
+    const load = useLoad(`last ${trial.experiment} ${trial.state}`, (signal) => api.trials(trial.experiment, { columns: "number", sort: "number", desc: true, limit: 1 }, signal));
+    return load.value ? Number(load.value.rows[0]?.[0] ?? 0) : Infinity;
+}
+
+function Head({ trial, details, reload }: { trial: Trial; details: Details | null; reload: () => void }) {
     const number = trialNumber(trial.trial)!;
+    const may = useMay(trial), acts = actionsOf(trial, reload), last = useLast(trial);
     const step = (by: number) => go(format(["t", `${trial.experiment}.${number + by}`]));
-    const star = async () => {
-        await api.star(trial.experiment, number, !trial.starred);
-        reload();
-    };
     useKeys("Trial", [
-        { keys: "]", help: "next trial", act: () => step(1) },
+        { keys: "]", help: "next trial", act: () => number < last && step(1) },
         { keys: "[", help: "trial before", act: () => number > 1 && step(-1) },
         { keys: "c", help: "compare with the best", act: () => go(format(["compare"], { runs: `${trial.trial},${trial.experiment}` })) },
-        { keys: "s", help: "star", act: () => void star() },
+        ...(may.change === null ? [{ keys: "s", help: "star it, or take the star away", act: () => void acts.star() }] : []),
     ]);
+    const starWords = trial.starred ? "Take the star away" : "Star it";
     return (
         <header class="trial-head">
             <div class="row">
-                <h1><a href={format(["e", trial.experiment])}>{trial.name}</a> <span class="dim">›</span> trial {trial.trial}</h1>
-                <Button icon="star" filled={trial.starred} label={trial.starred ? "Take the star away" : "Star it"} kind="quiet" pressed={trial.starred} onClick={() => void star()} />
+                <Title trial={trial} name={details?.run_name} />
+                <Button icon="star" filled={trial.starred} label={may.change ? `${trial.starred ? "Starred" : "Not starred"}: ${may.change}` : starWords} kind="quiet" pressed={trial.starred}
+                    disabled={may.change !== null} onClick={() => void acts.star()} />
                 <StateChip state={trial.state} reason={trial.reason} />
                 <span class="grow" />
                 <Button icon="left" label="Trial before" disabled={number <= 1} onClick={() => step(-1)} />
-                <Button icon="right" label="Next trial" onClick={() => step(1)} />
+                <Button icon="right" label="Next trial" disabled={number >= last} onClick={() => step(1)} />
+                {may.run === null && <Button icon="play" label="Run again: same parameters, same code" onClick={() => void acts.rerun()}>Run again</Button>}
                 <a class="button" href={format(["compare"], { runs: `${trial.trial},${trial.experiment}` })}>Compare with the best</a>
             </div>
-            <dl class="trial-figures">
-                <div><dt>Value</dt><dd>{formatValue(trial.value)}</dd></div>
-                {trial.best !== null && trial.best !== trial.value && <div><dt>Best</dt><dd>{formatValue(trial.best)}</dd></div>}
-                {trial.step !== null && <div><dt>Step</dt><dd>{formatValue(trial.step)}</dd></div>}
-                <div><dt>Ran</dt><dd>{formatSeconds(trial.seconds)}</dd></div>
-                <div><dt>Started</dt><dd><Ago time={trial.started} /></dd></div>
-                {trial.attempts > 1 && <div><dt>Attempts</dt><dd>{trial.attempts}</dd></div>}
-                {trial.tags.length > 0 && <div><dt>Tags</dt><dd>{trial.tags.map((t) => <span key={t} class="tag">{t}</span>)}</dd></div>}
-                {trial.note && <div><dt>Note</dt><dd>{trial.note}</dd></div>}
-            </dl>
+            <Figures trial={trial} details={details}><Marks trial={trial} may={may} acts={acts} /></Figures>
         </header>
     );
 }
 
 function Body({ tab, trial, details }: { tab: string; trial: Trial; details: ReturnType<typeof useLoad<Details>> }) {
+    if (tab === "system") return <SystemTab trial={trial} />;
     if (tab === "logs") return <LogView trial={trial} />;
     if (tab === "files") return <FilesTab trial={trial} />;
     if (tab === "events") return <EventsTab trial={trial} />;
@@ -95,7 +134,7 @@ function OneTrial({ name, tab }: { name: string; tab: string }) {
         <Loaded of={load} what={`trial ${name}`}>
             {(trial) => (
                 <>
-                    <Head trial={trial} reload={load.reload} />
+                    <Head trial={trial} details={details.value} reload={load.reload} />
                     <Tabs label="Parts of the trial" current={tab} tabs={TABS.map((t) => ({ ...t, href: format(t.id ? ["t", name, t.id] : ["t", name]) }))} />
                     <Body tab={tab} trial={trial} details={details} />
                 </>

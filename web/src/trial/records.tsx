@@ -12,6 +12,7 @@ import { resets, useChanges } from "../stream.ts";
 import type { HoneEvent, Trial } from "../types.ts";
 import { Button } from "../ui/button.tsx";
 import { Ago, Empty, Loaded } from "../ui/parts.tsx";
+import { plainText } from "./ansi.ts";
 import { fileAddress, flatten, trialFiles } from "./details.ts";
 import { eventLine, isTuning, trialNumber } from "./event_words.ts";
 
@@ -106,7 +107,7 @@ export function EventTable({ rows }: { rows: HoneEvent[] }) {
                 {rows.map((e, i) => (
                     <tr key={e.id ?? i} class={isTuning(e) ? "tuning" : e.event === "alert" || e.state === "failed" ? "bad" : ""}>
                         <td class="time">{formatDate(e.time)}</td>
-                        <td>{eventLine(e)}{typeof e.error === "string" && e.error.includes("\n") && <pre>{e.error}</pre>}</td>
+                        <td>{eventLine(e)}{typeof e.error === "string" && e.error.includes("\n") && <pre>{plainText(e.error)}</pre>}</td>
                     </tr>
                 ))}
             </tbody>

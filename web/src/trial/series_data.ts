@@ -13,7 +13,7 @@ export interface SeriesWish {
     lines: { trial: string; metric: string }[];
     x: "step" | "time" | "relative";
     smooth: number;
-    view: [number, number] | null;
+    view: [number, number | null] | null; /* null at the end: as far as it goes */
     width: number;
 }
 
@@ -49,7 +49,7 @@ export function useSeries(wish: SeriesWish): SeriesData {
         return lines;
     });
     const reloadSoon = useThrottled(load.reload, RELOAD_MS);
-    const plain = wish.x !== "relative" && wish.smooth === 0 && !wish.view;
+    const plain = wish.x !== "relative" && wish.smooth === 0 && (wish.view?.[1] ?? null) === null;
     usePoints((batches) => {
         const x = wish.x === "time" ? "time" : "step";
         const any = batches.map((batch) => addPoints(tails.current, wanted, batch, x)).includes(true);
