@@ -4,7 +4,7 @@
  * there is nothing, when it failed, while it loads.
  */
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { ApiError } from "../api.ts";
 import { formatAgo, formatDate, formatNumber } from "../format.ts";
 import { Store, useStore } from "../store.ts";
@@ -62,8 +62,14 @@ export function Progress({ counts, total }: { counts: Counts; total: number | nu
 }
 
 export function Tabs({ label, tabs, current }: { label: string; tabs: { id: string; title: string; href: string }[]; current: string }) {
+    const nav = useRef<HTMLElement>(null);
+    useLayoutEffect(() => {
+        const [el, one] = [nav.current!, nav.current!.querySelector<HTMLElement>("[aria-current]")];
+        if (!one || el.scrollWidth <= el.clientWidth) return; /* all of them are in sight */
+        el.scrollLeft = one.offsetLeft - el.offsetLeft - (el.clientWidth - one.offsetWidth) / 2;
+    }, [current]);
     return (
-        <nav class="tabs" aria-label={label}>
+        <nav class="tabs" aria-label={label} ref={nav}>
             {tabs.map((t) => (
                 <a key={t.id} href={t.href} aria-current={t.id === current ? "page" : undefined}>
                     {t.title}
