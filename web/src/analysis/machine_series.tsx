@@ -28,8 +28,8 @@ function chartsOf(gpus: number): Chart[] {
     return [
         { title: "Cpu", unit: "%", lines: [["all", "system/cpu"], ["programs", "system/cpu_user"], ["kernel", "system/cpu_system"], ["taken by other guests", "system/cpu_steal"]] },
         { title: "Load", unit: "tasks", lines: [["tasks that run or wait", "system/load"]] },
-        { title: "Memory", unit: "GB", share: 2 ** 30, lines: [["used", "system/memory_bytes"], ["of", "system/memory_total_bytes"], ["swap", "system/swap_bytes"]] },
-        { title: "Pressure", unit: "% of the time that some task waited", lines: [["for a cpu", "system/pressure.cpu.some"], ["for memory", "system/pressure.memory.some"], ["for a disk", "system/pressure.io.some"]] },
+        { title: "Memory", unit: "GB", share: 2 ** 30, lines: [["used", "system/memory_bytes"], ["all there is", "system/memory_total_bytes"], ["swap", "system/swap_bytes"]] },
+        { title: "Pressure", unit: "% of the time", lines: [["some task waited for a cpu", "system/pressure.cpu.some"], ["for memory", "system/pressure.memory.some"], ["for a disk", "system/pressure.io.some"]] },
         { title: "Power", unit: "W", lines: [["cpus and memory", "system/power_watts"], ...each("power_watts")] },
         { title: "GPUs", unit: "% busy", lines: each("busy") },
         { title: "Memory of GPUs", unit: "GB", share: 2 ** 30, lines: each("memory_bytes") },

@@ -211,7 +211,7 @@ export class LineChart {
                 series: [{}, { show: true, scale: "y", paths: () => null, points: { show: false } }],
                 axes: [
                     {
-                        ...axis, label: o.xLabel, size: 30,
+                        ...axis, label: o.xLabel, size: o.xKind === "clock" ? 40 : 30, /* the day stands below the hour */
                         ...(o.xKind === "clock" ? {} : {
                             splits: splits(o.xLog === true, (u) => u.bbox.width, 72),
                             values: (_u: uPlot, ticks: number[]) => ticks.map((t) => (o.xKind === "seconds" ? formatSeconds(t) : short(t))),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parts.tsx — the small ones: a state, a time, a number, a progress bar, tabs, and what to show when
+ * parts.tsx — the small ones: a state, a time, a number, a progress bar, tabs (the one that is shown is in sight), and what to show when
  * there is nothing, when it failed, while it loads.
  */
 import type { ComponentChildren } from "preact";
@@ -64,9 +64,14 @@ export function Progress({ counts, total }: { counts: Counts; total: number | nu
 export function Tabs({ label, tabs, current }: { label: string; tabs: { id: string; title: string; href: string }[]; current: string }) {
     const nav = useRef<HTMLElement>(null);
     useLayoutEffect(() => {
-        const [el, one] = [nav.current!, nav.current!.querySelector<HTMLElement>("[aria-current]")];
-        if (!one || el.scrollWidth <= el.clientWidth) return; /* all of them are in sight */
-        el.scrollLeft = one.offsetLeft - el.offsetLeft - (el.clientWidth - one.offsetWidth) / 2;
+        const el = nav.current!;
+        const show = () => {
+            const one = el.querySelector<HTMLElement>("[aria-current]");
+            if (one && el.scrollWidth > el.clientWidth) el.scrollLeft = one.offsetLeft - el.offsetLeft - (el.clientWidth - one.offsetWidth) / 2;
+        };
+        const observer = new ResizeObserver(show); /* it also tells of the first size */
+        observer.observe(el);
+        return () => observer.disconnect();
     }, [current]);
     return (
         <nav class="tabs" aria-label={label} ref={nav}>
