@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { arrange, both, equals, expressionOf, formatCell, metricOf, reorder, shareOf, titleOf, visibleColumns } from "../src/experiment/columns.ts";
-import { bestIn, bestWords } from "../src/experiment/best.ts";
+import { bestIn, bestWords, tellsMore } from "../src/experiment/best.ts";
 import { rangeWords, specWords, yamlOf } from "../src/experiment/about_words.ts";
 import { trialsQuery } from "../src/experiment/curve_query.ts";
 import { dashesOf, differing, Growing, pointsOf, split, trialsOf, within, zoomed } from "../src/experiment/curve_data.ts";
 import { groupRows, summarize } from "../src/experiment/groups.ts";
 import { tableQuery, viewOf } from "../src/experiment/queries.ts";
 import { mergeRanges } from "../src/experiment/table_data.ts";
-import type { Column } from "../src/types.ts";
+import type { Column, Experiment } from "../src/types.ts";
 
 const column = (name: string, more: Partial<Column> = {}): Column => ({ name, kind: "field", type: "number", ...more });
 
@@ -158,4 +158,9 @@ test("curves are of the trials that fit", () => {
     assert.deepEqual(trialsQuery(null, "running", 5, [], "a = 1 or b = 2"), { sort: "value", desc: false, where: "state = 'running' and (a = 1 or b = 2)", limit: 5 });
     assert.equal(trialsQuery(null, "newest", 5, [], "").where, undefined);
     assert.equal(trialsQuery(null, "best", 5, [], "a = 1").where, "a = 1");
+});
+
+test("the server is asked for more about the best only where there is more", () => {
+    const of = (algorithm: string, objectives: number, command = ["x"]) => ({ spec: { command, search: { algorithm }, objective: Array.from({ length: objectives }, () => ({ metric: "a", goal: "minimize" })) } }) as unknown as Experiment;
+    assert.deepEqual([of("bayes", 1), of("grid", 1), of("grid", 2), of("bayes", 0), of("bayes", 1, [])].map(tellsMore), [true, false, true, false, false]);
 });

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* colour_key.tsx — what the colours of a chart mean: the scale from its worst to its best, with numbers. */
+import { useMemo } from "preact/hooks";
 import { formatNumber } from "../format.ts";
 import { useStore } from "../store.ts";
 import { theme } from "../theme.ts";
@@ -27,7 +28,10 @@ export function endsOf(worst: number, best: number): number[] {
 }
 
 export function FieldKey({ field, goal }: { field: Field; goal: number }) {
-    let low = Infinity, high = -Infinity;
-    for (const v of field.values) if (Number.isFinite(v)) [low, high] = [Math.min(low, v), Math.max(high, v)];
-    return low <= high ? <ColourKey label={field.label} values={goal > 0 ? endsOf(low, high) : endsOf(high, low)} /> : null;
+    const values = useMemo(() => {
+        let low = Infinity, high = -Infinity;
+        for (const v of field.values) if (Number.isFinite(v)) [low, high] = [Math.min(low, v), Math.max(high, v)];
+        return low > high ? null : goal > 0 ? endsOf(low, high) : endsOf(high, low);
+    }, [field.values, goal]);
+    return values && <ColourKey label={field.label} values={values} />;
 }

@@ -101,10 +101,11 @@ export function lookAt(results: Results, name: string): Results {
 
 const COMPLETED = "state = 'completed'";
 
-export function useResults(experiment: Experiment): { load: Loaded<Results>; all: boolean; setAll: (v: boolean) => void; where: string; setWhere: (v: string) => void } {
+/* isFiltered: by what the address says; else all that completed. */
+export function useResults(experiment: Experiment, isFiltered = true): { load: Loaded<Results>; all: boolean; setAll: (v: boolean) => void; where: string; setWhere: (v: string) => void } {
     const [all, setAll] = useQuery("all", flag());
     const [where, setWhere] = useQuery("where", text());
-    const filter = all ? where : where ? `${COMPLETED} and (${where})` : COMPLETED;
+    const filter = !isFiltered ? COMPLETED : all ? where : where ? `${COMPLETED} and (${where})` : COMPLETED;
     const loaded = useLoad(`${experiment.experiment} ${filter}`, (signal) => load(experiment, filter, signal));
     const soon = useThrottled(loaded.reload, 5000);
     useChanges((batch) => batch.some((e) => e.experiment === experiment.experiment && e.event === "trial_ended") && soon());

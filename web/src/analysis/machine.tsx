@@ -82,7 +82,7 @@ function QueueTable({ rows, paused, here }: { rows: QueueEntry[]; paused: boolea
 
 /* What the results cost: energy where it is known, else time. */
 function EnergyCard({ experiment }: { experiment: Experiment }) {
-    const { load } = useResults(experiment);
+    const { load } = useResults(experiment, false);
     const results = load.value;
     const done = experiment.trials.completed + experiment.trials.stopped;
     const joules = experiment.energy_j, word = experiment.energy ?? "estimated";

@@ -47,9 +47,17 @@ export function bestIn(front: BestRow[], i: number, goal: Objective["goal"]): Be
     return best;
 }
 
+/* Can `hone best` tell more than the trial and its value: a front, a model, repeats? */
+export function tellsMore(x: Experiment): boolean {
+    const search = x.spec?.search as { algorithm?: string } | undefined;
+    if (objectivesOf(x).length > 1) return true;
+    const isRun = Array.isArray(x.spec?.command) && x.spec.command.length > 0; /* what was imported has no search */
+    return objectivesOf(x).length === 1 && isRun && !["grid", "random", "sobol"].includes(search?.algorithm ?? "grid");
+}
+
 /* While it runs it is asked for less and less often: it takes the server a process. */
 export function useBest(x: Experiment, counts: Counts, trial: string | null): BestRow[] {
-    const known = counts.completed > 0 && objectivesOf(x).length > 0;
+    const known = counts.completed > 0 && tellsMore(x);
     const often = x.state === "running" ? Math.floor(Math.log2(counts.completed) * 4) : counts.completed;
     const load = useLoad(known ? `${x.experiment} ${x.state} ${trial} ${often}` : null, async (signal) => {
         const told = await ask<BestRow | BestRow[]>("best", [String(x.experiment)], signal);
