@@ -167,11 +167,16 @@ static int events_json(struct web_call *call, struct str *to, struct err *err)
 {
     struct json_out out = JSON_OUT(to);
     struct events events = {.out = &out};
-    int64_t experiment, after;
+    bool back = http_param(call->request, "before") != NULL;
+    int64_t experiment, after, before;
     int r = web_experiment_ref(call, 0, &experiment, err);
 
     if (r >= 0)
         r = web_number(call, "after", 0, INT64_MAX, 0, &after, err);
+    if (r >= 0)
+        r = web_number(call, "before", 0, INT64_MAX, 0, &before, err);
+    if (r >= 0 && back && http_param(call->request, "after"))
+        r = err_set(err, EINVAL, "after= goes forward and before= goes back: only one is wanted");
     if (r >= 0)
         r = web_number(call, "limit", 1, EVENTS_MAX, EVENTS_DEFAULT, &events.left, err);
     if (r >= 0)
@@ -181,8 +186,13 @@ static int events_json(struct web_call *call, struct str *to, struct err *err)
     json_begin_object(&out);
     json_key(&out, "events");
     json_begin_array(&out);
-    r = store_events(call->store, experiment, MIN(after, (int64_t)UINT32_MAX), 0, on_event, &events,
-                     err);
+    if (back)
+        r = store_events_back(call->store, experiment,
+                              before ? MIN(before, (int64_t)UINT32_MAX) : UINT32_MAX, on_event,
+                              &events, err);
+    else
+        r = store_events(call->store, experiment, MIN(after, (int64_t)UINT32_MAX), 0, on_event,
+                         &events, err);
     json_end_array(&out);
     json_key(&out, "next");
     if (events.more)
@@ -433,7 +443,9 @@ const struct web_route v1_history_routes[] = {
     {"GET", "/v1/experiments/*/metrics", ROLE_VIEWER, DESK_READ, get_metrics, 0,
      "The metrics that trials of an experiment have told, and the figures of the machine.", 0},
     {"GET", "/v1/experiments/*/events", ROLE_VIEWER, DESK_READ, get_events, 0,
-     "What happened in an experiment, oldest first; after= goes on behind an event.", 0},
+     "What happened in an experiment, oldest first; after= goes on behind an "
+     "event, before= goes back from one, or with 0 from the last.",
+     0},
     {"GET", "/v1/experiments/*/timeline", ROLE_VIEWER, DESK_READ, get_timeline, 0,
      "Which attempts ran when, where, and beside which others.", 0},
     {0},

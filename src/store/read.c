@@ -177,17 +177,13 @@ int store_summaries(struct store *store, int64_t experiment, int64_t trial, summ
 
 /* ---- events ---- */
 
-int store_events(struct store *store, int64_t experiment, int64_t after, int64_t limit,
-                 event_fn *fn, void *arg, struct err *err)
+/* Those whose ids are above numbers[0], up to numbers[1]; at most numbers[2]. */
+static int each_event(struct store *store, const char *sql, const int64_t numbers[3], event_fn *fn,
+                      void *arg, struct err *err)
 {
-    const int64_t numbers[] = {pair_id(experiment, after), pair_id(experiment, NUMBER_MAX),
-                               limit > 0 ? limit : -1};
     autofree(stmt) sqlite3_stmt *stmt = NULL;
+    int r = store_query(store, sql, numbers, 3, &stmt, err);
 
-    int r = store_query(store,
-                        "SELECT id & 4294967295, time_us, trial, json FROM event"
-                        " WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
-                        numbers, ARRAY_LEN(numbers), &stmt, err);
     while (r >= 0 && (r = store_step(store, stmt, err)) == 1) {
         struct columns c = {stmt, 0};
         int64_t id = next_int(&c);
@@ -198,6 +194,27 @@ int store_events(struct store *store, int64_t experiment, int64_t after, int64_t
             return r;
     }
     return r;
+}
+
+#define EVENTS                                                                                     \
+    "SELECT id & 4294967295, time_us, trial, json FROM event"                                      \
+    " WHERE id > ?1 AND id <= ?2 ORDER BY id "
+
+int store_events(struct store *store, int64_t experiment, int64_t after, int64_t limit,
+                 event_fn *fn, void *arg, struct err *err)
+{
+    const int64_t numbers[] = {pair_id(experiment, after), pair_id(experiment, NUMBER_MAX),
+                               limit > 0 ? limit : -1};
+
+    return each_event(store, EVENTS "LIMIT ?3", numbers, fn, arg, err);
+}
+
+int store_events_back(struct store *store, int64_t experiment, int64_t before, event_fn *fn,
+                      void *arg, struct err *err)
+{
+    const int64_t numbers[] = {pair_id(experiment, 0), pair_id(experiment, before - 1), -1};
+
+    return each_event(store, EVENTS "DESC LIMIT ?3", numbers, fn, arg, err);
 }
 
 /* ---- tags ---- */

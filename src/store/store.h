@@ -187,6 +187,9 @@ typedef int event_fn(int64_t id, int64_t time_us, int64_t trial, const char *jso
 /* Events of an experiment with id > after, in order; ids rise within the experiment. */
 int store_events(struct store *store, int64_t experiment, int64_t after, int64_t limit,
                  event_fn *fn, void *arg, struct err *err);
+/* The same from the newest on: those with id < before, which is above 0. */
+int store_events_back(struct store *store, int64_t experiment, int64_t before, event_fn *fn,
+                      void *arg, struct err *err);
 /* Highest ids ever given, also of removed rows: ids are never reused. */
 int store_high_water(struct store *store, int64_t *ret_experiment, int64_t *ret_attempt,
                      struct err *err);

@@ -492,6 +492,9 @@ TEST(events_come_in_order_after_the_last_seen)
     str_cut(&all, 0);
     assert_ok(store_events(store, 1, 1, 1, join_event, &all, &err), &err);
     assert_string_equal(all.s, "2/12/5/b ");
+    str_cut(&all, 0);
+    assert_ok(store_events_back(store, 1, 3, join_event, &all, &err), &err);
+    assert_string_equal(all.s, "2/12/5/b 1/10/0/a ");
 }
 
 TEST(tags_notes_and_stars_belong_to_an_experiment_or_a_trial)

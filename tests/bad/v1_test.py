@@ -131,7 +131,7 @@ def a_wrong_question_gets_one_sentence(place: Place):
         assert "cursor" in api.refused(400, "/v1/experiments", cursor=cursor)
     for params in ({"where": "loss < 1"}, {"sort": "nope"}, {"limit": 0}, {"limit": 1001}):
         api.refused(400, "/v1/experiments", **params)
-    for params in ({"after": -1}, {"limit": 0}, {"trial": -1}, {"after": 2**70}):
+    for params in ({"after": -1}, {"limit": 0}, {"trial": -1}, {"after": 2**70}, {"before": -1}, {"before": 1, "after": 1}):
         api.refused(400, "/v1/experiments/1/events", **params)
     assert api.get("/v1/experiments/1/events", after=2**40, trial=2**40) == {"events": [], "next": None}
     api.refused(400, "/v1/experiments/1/columns")
@@ -237,6 +237,12 @@ def events_and_attempts_tell_the_whole_story(place: Place):
         events += page["events"]
         after = page["next"]
     assert events == api.get("/v1/experiments/1/events")["events"]
+    back, before = [], 0
+    while before is not None:
+        page = api.get("/v1/experiments/1/events", before=before, limit=3)
+        back += page["events"]
+        before = page["next"]
+    assert back == events[::-1]
     assert [e["event"] for e in events].count("trial_ended") == 4
     assert {e["trial"] for e in api.get("/v1/experiments/1/events", trial=2)["events"]} == {2}
     timeline = api.get("/v1/experiments/1/timeline")

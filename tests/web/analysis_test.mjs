@@ -82,8 +82,8 @@ test("an axis is turned, left out and put back from its menu by the keyboard", a
 });
 
 test("history, importance, slices, contour and the front have their numbers", async () => {
-    await visit(page, "#/e/1/analysis?px=metrics.loss.last&py=metrics.acc.last", `${card("Best so far")} canvas`);
-    const best = await asTable("Best so far");
+    await visit(page, "#/e/1/analysis?px=metrics.loss.last&py=metrics.acc.last", `${card("Lowest value so far")} canvas`);
+    const best = await asTable("Lowest value so far");
     equal(best.at(-1)[1], "0.101", "the last improvement");
     for (const title of ["Importance", "Slices", "Contour", "Pareto front"]) {
         const seen = async () => {
@@ -138,7 +138,7 @@ test("no decision of the tuner: it is said what would make some; the machine has
     await shows(".empty:not(.loading)", "hone tune");
     await visit(page, "#/e/1/machine", ".cpu-grid");
     await shows("main", "cpus");
-    check(/measured|estimated|No energy is known/.test(await words(card("Energy and time"))), "the word");
+    check(/measured|estimated|No energy is known/.test(await words(`section.figure:has(h2:text-matches("^(Energy|Time)$"))`)), "the word");
     await shot(page, "machine");
 });
 

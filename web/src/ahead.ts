@@ -46,7 +46,7 @@ async function askCurves(e: number, query: URLSearchParams, row: Promise<Experim
     const selected = read("sel", codecs.sel);
     const pick = read("pick", codecs.pick(selected));
     const goal = pick === "newest" || pick === "selected" ? null : await objective; /* the order needs it */
-    const table = ask<TrialTable>(`/v1/experiments/${e}/trials`, trialsQuery(goal, pick, read("n", codecs.n), selected));
+    const table = ask<TrialTable>(`/v1/experiments/${e}/trials`, trialsQuery(goal, pick, read("n", codecs.n), selected, read("where", codecs.where)));
     const [metrics, trials] = await Promise.all([metricsOf(read("metric", codecs.metric), objective, names), table.then((t) => trialsOf(e, t))]);
     if (trials.some((t) => t.state === "running")) return; /* an early answer might miss what the stream has not yet told */
     if (metrics.length !== 1 || trials.length === 0 || read("group", codecs.group) || read("facet", codecs.facet)) return;

@@ -186,7 +186,7 @@ export async function columns(e: number, names: string[], where = "", signal?: A
 }
 export const metrics = async (e: number, signal?: AbortSignal) =>
     (await get<{ metrics: T.MetricName[] }>(`/v1/experiments/${e}/metrics`, {}, signal)).metrics;
-export const events = (e: number, query: { after?: number; limit?: number; trial?: number }, signal?: AbortSignal) =>
+export const events = (e: number, query: { after?: number; before?: number; limit?: number; trial?: number }, signal?: AbortSignal) =>
     get<{ events: T.HoneEvent[]; next: number | null }>(`/v1/experiments/${e}/events`, query, signal);
 export const timeline = async (e: number, signal?: AbortSignal) =>
     (await get<{ attempts: T.Attempt[] }>(`/v1/experiments/${e}/timeline`, {}, signal)).attempts;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tabs.ts — the tabs of an experiment, in their order. A new one is a row here. */
 import { AnalysisTab, MachineTab, TimelineTab, TuningTab } from "./analysis/tabs.tsx";
+import { AboutTab } from "./experiment/about.tsx";
 import { CurvesTab } from "./experiment/curves.tsx";
 import { TableTab } from "./experiment/table.tsx";
 import type { Tab } from "./pages.ts";
@@ -12,4 +13,5 @@ export const tabs: Tab[] = [
     { id: "timeline", title: "Timeline", tab: TimelineTab },
     { id: "tuning", title: "Tuning", tab: TuningTab },
     { id: "machine", title: "Machine", tab: MachineTab },
+    { id: "about", title: "About", tab: AboutTab },
 ];

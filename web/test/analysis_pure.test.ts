@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axisOf, place, ticks, valueAt, wantsLog } from "../src/analysis/axis.ts";
+import { contourOf } from "../src/analysis/contour.ts";
 import { barAt, busy, coresOf, packTimeline, type Piece } from "../src/analysis/packing.ts";
 import { ABSENT, axisPositions, brushed, drawnPlace, formatBrushes, parseBrushes, setBrush, thinned, without, type ParallelAxis } from "../src/analysis/parallel.ts";
 import { bestSoFar, paretoFront } from "../src/analysis/pareto.ts";
@@ -137,4 +138,16 @@ test("no attempts, no bars", () => {
     assert.deepEqual(lanes.bars, []);
     assert.ok(lanes.to > lanes.from);
     assert.equal(busy(lanes).share, 0);
+});
+
+test("a contour stays within its trials' values, and one that went astray does not take the colours", () => {
+    const px = Float64Array.of(0, 1, 0, 1, 0.5), py = Float64Array.of(0, 0, 1, 1, Number.NaN), values = Float64Array.of(1, 2, 3, 4, 99);
+    const [x, y] = [axisOf("x", px), axisOf("y", py)];
+    const found = contourOf(x, y, px, py, values, -1)!;
+    assert.equal(found.rows.length, 48);
+    assert.ok(found.best >= 1 && found.best < 1.1 && found.worst <= 4 && found.worst > 3.9, `${found.best} ${found.worst}`);
+    const many = Float64Array.from({ length: 20 }, (_, i) => i / 19);
+    const one = contourOf(axisOf("x", many), axisOf("y", many), many, many, many.map((v, i) => (i === 3 ? 1e9 : v)), -1)!;
+    assert.ok(one.worst <= 1, String(one.worst));
+    assert.equal(contourOf(x, y, px, py, values.fill(Number.NaN), 1), null);
 });

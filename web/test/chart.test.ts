@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { drawLine, isDense, mapX, mapY, type Frame } from "../src/chart/draw.ts";
+import { SharedAxis } from "../src/chart/shared.ts";
 import { extent, extentIn, extentOfAscending, firstFrom, isExtension, linearTicks, logTicks, nearest, pad, staysIn } from "../src/chart/scale.ts";
 
 test("an extent passes over what is not finite, and over zero on a log axis", () => {
@@ -87,4 +88,21 @@ test("arrays that never fall: their ends are their extent, a view of them is fou
     assert.deepEqual(extentOfAscending([Float64Array.of(-1, 0, 0.5, 4)], true), [0.5, 4]);
     assert.equal(extentOfAscending([Float64Array.of(NaN)]), null);
     assert.deepEqual([-1, 0, 1, 5, 9].map((at) => firstFrom([0, 1, 1, 5], at)), [0, 0, 1, 3, 4]);
+});
+
+test("charts that share an axis show the whole of it, and are drawn anew only when it changes", () => {
+    const axis = new SharedAxis(), [a, b] = [{}, {}];
+    let drawn = 0;
+    axis.join(a, () => drawn++);
+    axis.join(b, () => drawn++);
+    axis.tell(a, [0, 1]);
+    axis.tell(b, [0.2, 5]);
+    assert.deepEqual(axis.whole(), [0, 5]);
+    assert.equal(drawn, 2);
+    axis.tell(a, [0, 4]);
+    assert.equal(drawn, 2);
+    axis.leave(b);
+    assert.deepEqual(axis.whole(), [0, 4]);
+    axis.tell(b, [9, 9]);
+    assert.deepEqual(axis.whole(), [0, 4]);
 });

@@ -3,11 +3,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { arrange, both, equals, expressionOf, formatCell, metricOf, reorder, shareOf, titleOf, visibleColumns } from "../src/experiment/columns.ts";
-import { dashesOf, Growing, pointsOf, split, trialsOf, within, zoomed } from "../src/experiment/curve_data.ts";
+import { bestIn, bestWords, tellsMore } from "../src/experiment/best.ts";
+import { rangeWords, specWords, yamlOf } from "../src/experiment/about_words.ts";
+import { trialsQuery } from "../src/experiment/curve_query.ts";
+import { dashesOf, differing, Growing, pointsOf, split, trialsOf, within, zoomed } from "../src/experiment/curve_data.ts";
 import { groupRows, summarize } from "../src/experiment/groups.ts";
 import { tableQuery, viewOf } from "../src/experiment/queries.ts";
 import { mergeRanges } from "../src/experiment/table_data.ts";
-import type { Column } from "../src/types.ts";
+import type { Column, Experiment } from "../src/types.ts";
 
 const column = (name: string, more: Partial<Column> = {}): Column => ({ name, kind: "field", type: "number", ...more });
 
@@ -122,4 +125,42 @@ test("of five hundred columns those on the screen exist", () => {
     assert.deepEqual(visibleColumns(lefts, widths, 2, 20000, 1000), [197, 212]);
     assert.deepEqual(visibleColumns(lefts, widths, 2, 49500, 1000), [492, 500]);
     assert.deepEqual(visibleColumns(lefts.slice(0, 9), widths, 2, 400, 100), [2, 9]);
+});
+
+test("the best is told in the words of the command line", () => {
+    const row = { trial: "1.2", value: 1, params: {}, runs: 2, mean: 0.042, deviation: 0.0056, values: [1] };
+    assert.equal(bestWords(row), "model 0.042 ± 0.011, run 2 times");
+    assert.equal(bestWords({ ...row, mean: null, deviation: null }), "run 2 times");
+    assert.equal(bestWords({ ...row, mean: null, deviation: null, runs: 1 }), "");
+    const front = [row, { ...row, trial: "1.3", values: [3, null] }, { ...row, trial: "1.4", values: [2, 5] }];
+    assert.equal(bestIn(front, 0, "maximize")?.trial, "1.3");
+    assert.equal(bestIn(front, 0, "minimize")?.trial, "1.2");
+    assert.equal(bestIn(front, 1, "minimize")?.trial, "1.4");
+    assert.equal(bestIn([], 0, "minimize"), null);
+});
+
+test("a spec is told in lines, ranges and as YAML", () => {
+    const spec = { name: "a", command: ["sh", "-c", "echo it's $0"], dir: "/x", objective: [{ metric: "acc", goal: "maximize", target: 0.9 }], search: { trials: 4, stop: "none" }, limits: {} };
+    assert.deepEqual(specWords(spec), [["command", "sh -c 'echo it'\\''s $0'"], ["folder", "/x"], ["objective", "maximize acc until 0.9"], ["search", "trials 4"]]);
+    assert.equal(specWords({})[0]?.[1], "none: it was imported, or is told from elsewhere");
+    assert.equal(rangeWords({ type: "float", scale: "log", min: 0.1, max: 1 }), "float from 0.1 to 1, log");
+    assert.equal(rangeWords({ values: ["a", 2] }), "a, 2");
+    assert.equal(yamlOf({ a: [1, "x y", "true", "1"], b: { c: {}, d: [{ e: null }] } }), 'a: [1, x y, "true", "1"]\nb:\n  c: {}\n  d:\n    - e: null');
+});
+
+test("runs differ in some parameters only", () => {
+    const trial = (number: number, params: Record<string, unknown>) => ({ number, name: `1.${number}`, state: "completed", params });
+    assert.deepEqual(differing([trial(1, { a: 1, b: 2 }), trial(2, { a: 1, b: 3 }), trial(3, { a: 1, b: 2, c: null })]), ["b"]);
+    assert.deepEqual(differing([]), []);
+});
+
+test("curves are of the trials that fit", () => {
+    assert.deepEqual(trialsQuery(null, "running", 5, [], "a = 1 or b = 2"), { sort: "value", desc: false, where: "state = 'running' and (a = 1 or b = 2)", limit: 5 });
+    assert.equal(trialsQuery(null, "newest", 5, [], "").where, undefined);
+    assert.equal(trialsQuery(null, "best", 5, [], "a = 1").where, "a = 1");
+});
+
+test("the server is asked for more about the best only where there is more", () => {
+    const of = (algorithm: string, objectives: number, command = ["x"]) => ({ spec: { command, search: { algorithm }, objective: Array.from({ length: objectives }, () => ({ metric: "a", goal: "minimize" })) } }) as unknown as Experiment;
+    assert.deepEqual([of("bayes", 1), of("grid", 1), of("grid", 2), of("bayes", 0), of("bayes", 1, [])].map(tellsMore), [true, false, true, false, false]);
 });

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * axes_draw.ts — the frame of a scatter: grid, ticks and their words, on a canvas.
+ * axes_draw.ts — the frame of a scatter: grid, ticks, their words and the names of both axes, on a canvas.
  */
 import { formatNumber } from "../format.ts";
 import { colourOf } from "../theme.ts";
@@ -17,7 +17,7 @@ export interface Box {
 export const FONT = "11px system-ui, sans-serif";
 
 export function boxOf({ width, height }: Size): Box {
-    return { left: 56, top: 8, width: Math.max(20, width - 56 - 10), height: Math.max(20, height - 8 - 36) };
+    return { left: 70, top: 8, width: Math.max(20, width - 70 - 10), height: Math.max(20, height - 8 - 36) };
 }
 
 export const xOf = (box: Box, axis: Axis, value: number) => box.left + box.width * (0.02 + 0.96 * place(axis, value));
@@ -58,6 +58,11 @@ export function drawFrame(ctx: CanvasRenderingContext2D, box: Box, x: Axis, y: A
     ctx.textAlign = "center";
     ctx.textBaseline = "alphabetic";
     ctx.fillText(cut(ctx, x.name, box.width), box.left + box.width / 2, box.top + box.height + 32);
+    ctx.save();
+    ctx.translate(12, box.top + box.height / 2);
+    ctx.rotate(-Math.PI / 2);
+    ctx.fillText(cut(ctx, y.name, box.height), 0, 0);
+    ctx.restore();
 }
 
 function line(ctx: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {

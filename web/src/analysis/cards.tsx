@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cards.tsx — charts of one, two and all trials: history with the best so far, slices over each
+ * cards.tsx — charts of one, two and all trials: history with the lowest or highest so far, slices over each
  * parameter, a contour over two, the front of two metrics.
  */
 import { useMemo } from "preact/hooks";
 import { choice, flag, text, useQuery } from "../address.ts";
-import { formatCount, formatNumber, formatPlural, formatValue } from "../format.ts";
-import { useLoad } from "../load.ts";
-import { ask } from "../trial/details.ts";
+import { extremeOf } from "../experiment/best.ts";
+import { formatCount, formatNumber, formatPlural } from "../format.ts";
 import { Check, Select } from "../ui/field.tsx";
-import { Empty, Failure, Loading } from "../ui/parts.tsx";
+import { Empty } from "../ui/parts.tsx";
 import { type Axis, axisOf } from "./axis.ts";
-import { axisFor, type Field, type Results, useShares, varies } from "./data.ts";
+import { ColourKey, endsOf } from "./colour_key.tsx";
+import { contourOf } from "./contour.ts";
+import { axisFor, type Field, goalOf, type Results, useShares, varies } from "./data.ts";
 import { Card, type TableData } from "./figure.tsx";
 import { TrialLink } from "./links.tsx";
 import { bestSoFar, paretoFront } from "./pareto.ts";
@@ -26,7 +27,9 @@ const link = (results: Results, row: number) => {
 
 /* ---- history ---- */
 
-export function HistoryCard({ results }: { results: Results }) {
+/* The path is of values that were seen; the trial that is told as the best may be another. */
+export function HistoryCard({ results, best }: { results: Results; best?: { trial: string; value: number } | null }) {
+    const extreme = extremeOf(results.goal > 0 ? "maximize" : "minimize"), title = `${extreme === "lowest" ? "Lowest" : "Highest"} value so far`;
     const [by, setBy] = useQuery("by", choice(["number", "time"] as const, "number"));
     const [log, setLog] = useQuery("historylog", flag());
     const started = results.fields.find((f) => f.name === "started");
@@ -44,16 +47,17 @@ export function HistoryCard({ results }: { results: Results }) {
     const x = useMemo(() => axisOf(by === "time" ? "minutes since the start" : "trial", chart.px), [chart]);
     const y = useMemo(() => axisOf(results.objective.label, chart.py, { log }), [chart, log]);
     const improved = useMemo(() => [...chart.order.filter((_, i) => chart.best[i] !== chart.best[i - 1] && !Number.isNaN(chart.best[i]!))], [chart]);
+    const last = improved.length ? `${results.experiment}.${results.numbers[improved[improved.length - 1]!]}` : null;
     const path = useMemo(() => ({ x: chart.px, y: chart.best, step: true }), [chart]);
     const byOrder = useMemo(() => chart.order.map((i) => shares[i]!), [chart, shares]);
     const trials = useMemo(() => chart.order.map((i) => results.numbers[i]!), [chart]);
     const table = (): TableData => ({
-        head: ["trial", "best so far"], rows: improved.map((row) => [link(results, row), formatNumber(results.objective.values[row]!, 6)]),
+        head: ["trial", `${extreme} so far`], rows: improved.map((row) => [link(results, row), formatNumber(results.objective.values[row]!, 6)]),
     });
     return (
-        <Card title="Best so far" table={table} controls={<><Check label="Log" value={log} onChange={setLog} /><Select label="Over" value={by} options={[{ value: "number", label: "trials" }, { value: "time", label: "time" }]} onChange={setBy} /></>}
-            note={improved.length ? `${formatCount(improved.length)} improvements; the last one by trial ${results.experiment}.${results.numbers[improved[improved.length - 1]!]}.` : null}>
-            <Scatter title={`${results.objective.label} of each trial, and the best so far`} x={x} y={y} px={chart.px} py={chart.py} trials={trials} experiment={results.experiment}
+        <Card title={title} table={table} controls={<><Check label="Log" value={log} onChange={setLog} /><Select label="Over" value={by} options={[{ value: "number", label: "trials" }, { value: "time", label: "time" }]} onChange={setBy} /></>}
+            note={last ? `${formatPlural(improved.length, "improvement")}; the last one by trial ${last}.${best && best.trial !== last ? ` The best trial is ${best.trial} (${formatNumber(best.value)}): the search's model does not trust a single value.` : ""}` : null}>
+            <Scatter title={`${results.objective.label} of each trial, and the ${extreme} so far`} x={x} y={y} px={chart.px} py={chart.py} trials={trials} experiment={results.experiment}
                 shares={byOrder} path={path} height={280} />
         </Card>
     );
@@ -83,40 +87,29 @@ export function SliceCard({ results }: { results: Results }) {
             {fields.length > SLICES && <Check label={`All ${fields.length}`} value={all} onChange={setAll} />}
         </>} table={() => bestTable(results, [...fields, results.objective], allRows(results), shares)}>
             {fields.length === 0 ? <Empty title="No parameter varies" /> : (
-                <div class="slice-grid">{(all ? fields : fields.slice(0, SLICES)).map((f) => <Slice key={f.name} results={results} field={f} y={y} shares={order} />)}</div>
+                <>
+                    <div class="slice-grid">{(all ? fields : fields.slice(0, SLICES)).map((f) => <Slice key={f.name} results={results} field={f} y={y} shares={order} />)}</div>
+                    <ColourKey label="trial" values={results.rows > 1 ? [results.numbers[0]!, results.numbers[results.rows - 1]!] : [results.numbers[0]!]} />
+                </>
             )}
         </Card>
     );
 }
 
-/* ---- contour: the server guesses between the trials ---- */
+/* ---- contour ---- */
 
-interface PlotAxis {
-    title: string;
-    scale: "linear" | "log" | "names";
-    min: number;
-    max: number;
-    names?: string[];
-}
-interface Contour {
-    x: PlotAxis;
-    y: PlotAxis;
-    shade: PlotAxis;
-    layers: { name: string; points: { x: number; y: number; trial: string }[] }[];
-    cells: (number | null)[][];
-}
-
-const plotAxis = (a: PlotAxis): Axis => ({ name: a.title, min: a.min, max: a.max, log: a.scale === "log", names: a.names ?? null });
-
-function ContourChart({ results, of }: { results: Results; of: Contour }) {
+function ContourChart({ results, a, b }: { results: Results; a: Field; b: Field }) {
     const chart = useMemo(() => {
-        const points = of.layers.find((l) => l.name === "trial")?.points ?? [];
-        return {
-            x: plotAxis(of.x), y: plotAxis(of.y), px: Float64Array.from(points, (p) => p.x), py: Float64Array.from(points, (p) => p.y),
-            trials: points.map((p) => Number(p.trial.split(".")[1])), cells: { rows: of.cells, worst: of.shade.min, best: of.shade.max },
-        };
-    }, [of]);
-    return <Scatter title={`${of.shade.title} over ${of.x.title} and ${of.y.title}`} {...chart} experiment={results.experiment} shares={null} height={300} />;
+        const x = axisFor(a), y = axisFor(b);
+        return { x, y, cells: contourOf(x, y, a.values, b.values, results.objective.values, results.goal) };
+    }, [results, a, b]);
+    if (!chart.cells) return <Empty title="No trial has both" />;
+    return (
+        <>
+            <Scatter title={`${results.objective.label} over ${a.label} and ${b.label}`} {...chart} px={a.values} py={b.values} trials={results.numbers} experiment={results.experiment} shares={null} height={300} />
+            <ColourKey label={results.objective.label} values={endsOf(chart.cells.worst, chart.cells.best)} />
+        </>
+    );
 }
 
 export function ContourCard({ results }: { results: Results }) {
@@ -124,17 +117,13 @@ export function ContourCard({ results }: { results: Results }) {
     const [first, setFirst] = useQuery("cx", text());
     const [second, setSecond] = useQuery("cy", text());
     const a = fields.find((f) => f.label === first) ?? fields[0], b = fields.find((f) => f.label === second && f !== a) ?? fields.find((f) => f !== a);
-    const load = useLoad(a && b ? `${results.experiment} ${a.label} ${b.label}` : null, (signal) => ask<Contour>("plot", [String(results.experiment), "contour", a!.label, b!.label], signal));
+    const shares = useShares(results.objective, results.goal);
     const options = fields.map((f) => f.label);
-    const table = (): TableData => ({
-        head: [a?.label ?? "", b?.label ?? "", results.objective.label],
-        rows: (load.value?.layers.find((l) => l.name === "best")?.points ?? []).map((p) => [formatValue(p.x), formatValue(p.y), `the best is expected near trial ${p.trial}`]),
-    });
     if (!a || !b) return <Card title="Contour"><Empty title="Two parameters must vary" /></Card>;
     return (
-        <Card title="Contour" table={table} note={`${results.objective.label} guessed between the trials from those nearby; the ${results.goal > 0 ? "largest" : "smallest"} stands out.`}
+        <Card title="Contour" table={() => bestTable(results, [a, b, results.objective], allRows(results), shares)} note={`${results.objective.label} guessed between the trials from those nearby; the ${results.goal > 0 ? "largest" : "smallest"} stands out.`}
             controls={<><Select label="x" value={a.label} options={options} onChange={setFirst} /><Select label="y" value={b.label} options={options.filter((o) => o !== a.label)} onChange={setSecond} /></>}>
-            {load.value ? <ContourChart results={results} of={load.value} /> : load.error ? <Failure error={load.error} retry={load.reload} /> : <Loading what="the contour" />}
+            <ContourChart results={results} a={a} b={b} />
         </Card>
     );
 }
@@ -142,14 +131,13 @@ export function ContourCard({ results }: { results: Results }) {
 /* ---- two metrics ---- */
 
 export function ParetoCard({ results }: { results: Results }) {
-    const metrics = results.fields.filter((f) => f.kind === "metric" || f.name === "seconds");
+    const metrics = results.fields.filter((f) => f.kind === "metric" || f.name === "seconds" || (f.name === "joules" && varies(f)));
     const given = results.objectives.map((o) => o.field);
     const [first, setFirst] = useQuery("px", text(given[0] ?? metrics[0]?.name ?? ""));
     const [second, setSecond] = useQuery("py", text(given[1] ?? "seconds"));
     const x = metrics.find((f) => f.name === first) ?? metrics[0], y = metrics.find((f) => f.name === second && f !== x) ?? metrics.find((f) => f !== x);
-    const usual = (field: Field | undefined) => results.objectives.find((o) => o.field === field?.name)?.goal ?? (field && /acc|f1|auc|score|reward|precision|recall|throughput/i.test(field.label) ? 1 : -1);
-    const [gx, setGx] = useQuery("gx", choice(["min", "max"] as const, usual(x) > 0 ? "max" : "min"));
-    const [gy, setGy] = useQuery("gy", choice(["min", "max"] as const, usual(y) > 0 ? "max" : "min"));
+    const [gx, setGx] = useQuery("gx", choice(["min", "max"] as const, goalOf(results, x) > 0 ? "max" : "min"));
+    const [gy, setGy] = useQuery("gy", choice(["min", "max"] as const, goalOf(results, y) > 0 ? "max" : "min"));
     const front = useMemo(() => (x && y ? paretoFront(x.values, y.values, [gx === "max" ? 1 : -1, gy === "max" ? 1 : -1]) : null), [x, y, gx, gy]);
     const path = useMemo(() => (front && x && y ? { x: front.rows.map((r) => x.values[r]!), y: front.rows.map((r) => y.values[r]!) } : null), [front]);
     const axes = useMemo(() => (x && y ? [axisFor(x, false), axisFor(y, false)] as const : null), [x, y]);

@@ -7,9 +7,10 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { columns, trials } from "../api.ts";
 import { flag, text, useQuery } from "../address.ts";
+import { objectivesOf } from "../experiment/best.ts";
 import { type Loaded, useLoad, useThrottled } from "../load.ts";
 import { resets, useChanges } from "../stream.ts";
-import type { Column, Experiment, Objective, ParamSpec } from "../types.ts";
+import type { Column, Experiment, ParamSpec } from "../types.ts";
 import { type Axis, axisOf, wantsLog } from "./axis.ts";
 
 export interface Field {
@@ -33,12 +34,6 @@ export interface Results {
 }
 
 const METRICS_MAX = 60;
-
-export function objectivesOf(experiment: Experiment): Objective[] {
-    const given = experiment.spec?.objective ?? experiment.objective;
-    const all = Array.isArray(given) ? given : given ? [given] : [];
-    return all.filter((o): o is Objective => typeof o?.metric === "string");
-}
 
 function namesOf(column: Column): string[] | null {
     if (column.type === "text") return (column.choices ?? []).map(String);
@@ -77,7 +72,8 @@ async function load(experiment: Experiment, where: string, signal: AbortSignal):
     const head = await trials(e, { limit: 1 }, signal);
     const params = head.columns.filter((c) => c.kind === "param"), metrics = head.columns.filter((c) => c.kind === "metric").slice(0, METRICS_MAX);
     const seconds: Column = { name: "seconds", kind: "field", type: "number" }, started: Column = { name: "started", kind: "field", type: "time" };
-    const wanted = [...params, ...metrics, seconds, started];
+    const joules: Column = { name: "joules", kind: "field", type: "number" };
+    const wanted = [...params, ...metrics, seconds, joules, started];
     const answer = await columns(e, ["value", ...wanted.map((c) => c.name)], where, signal);
     const goals = objectivesOf(experiment), goal = goals[0]?.goal === "maximize" ? 1 : -1;
     const objective: Field = { name: "value", label: goals[0]?.metric ?? "value", kind: "value", values: answer.columns[0]!, names: null, log: false };
@@ -89,12 +85,27 @@ async function load(experiment: Experiment, where: string, signal: AbortSignal):
     };
 }
 
+/* What is better of a metric: as the spec says, else as its name does. */
+export function goalOf(results: Results, field: Field | undefined): 1 | -1 {
+    if (field?.kind === "value") return results.goal;
+    return results.objectives.find((o) => o.field === field?.name)?.goal ?? (field && /acc|f1|auc|score|reward|precision|recall|throughput/i.test(field.label) ? 1 : -1);
+}
+
+/* The results as seen by another metric; "": by the first objective. */
+export function lookAt(results: Results, name: string): Results {
+    const field = results.fields.find((f) => f.name === name && f.kind === "metric");
+    if (!field || name === results.objectives[0]?.field) return results;
+    const goal = goalOf(results, field);
+    return { ...results, objective: field, goal, best: bestRow(field.values, goal) };
+}
+
 const COMPLETED = "state = 'completed'";
 
-export function useResults(experiment: Experiment): { load: Loaded<Results>; all: boolean; setAll: (v: boolean) => void; where: string; setWhere: (v: string) => void } {
+/* isFiltered: by what the address says; else all that completed. */
+export function useResults(experiment: Experiment, isFiltered = true): { load: Loaded<Results>; all: boolean; setAll: (v: boolean) => void; where: string; setWhere: (v: string) => void } {
     const [all, setAll] = useQuery("all", flag());
     const [where, setWhere] = useQuery("where", text());
-    const filter = all ? where : where ? `${COMPLETED} and (${where})` : COMPLETED;
+    const filter = !isFiltered ? COMPLETED : all ? where : where ? `${COMPLETED} and (${where})` : COMPLETED;
     const loaded = useLoad(`${experiment.experiment} ${filter}`, (signal) => load(experiment, filter, signal));
     const soon = useThrottled(loaded.reload, 5000);
     useChanges((batch) => batch.some((e) => e.experiment === experiment.experiment && e.event === "trial_ended") && soon());

@@ -6,7 +6,8 @@
 import { formatCount } from "../format.ts";
 import { useLoad } from "../load.ts";
 import { ask } from "../trial/details.ts";
-import { Failure, Loading } from "../ui/parts.tsx";
+import type { ApiError } from "../api.ts";
+import { Empty, Failure, Loading } from "../ui/parts.tsx";
 import { Card } from "./figure.tsx";
 
 interface Share {
@@ -62,11 +63,26 @@ export function ImportancePicture({ told }: { told: Importance }) {
     );
 }
 
-export function ImportanceCard({ experiment, rows }: { experiment: number; rows: number }) {
-    const load = useLoad(`${experiment} ${Math.floor(Math.log2(rows + 1) * 2)}`, (signal) => ask<Importance>("importance", [String(experiment)], signal));
+/* Too few results are no failure: how many it takes is said. */
+function tooFew(error: Error): { has: string; needs: string } | null {
+    const found = /^(\d+) results? .* it takes (\d+) completed/.exec(error.message);
+    return found ? { has: found[1]!, needs: found[2]! } : null;
+}
+
+function Without({ error, retry }: { error: ApiError; retry: () => void }) {
+    const few = tooFew(error);
+    if (!few) return <Failure error={error} retry={retry} />;
+    return <Empty title="Too few trials yet"><p>It takes {few.needs} completed trials to tell which parameters mattered; there {few.has === "1" ? "is" : "are"} {few.has}.</p></Empty>;
+}
+
+/* metric: "" for the first objective, null for one that is no objective. */
+export function ImportanceCard({ experiment, rows, metric }: { experiment: number; rows: number; metric: string | null }) {
+    const more = metric ? ["--objective", metric] : [];
+    const load = useLoad(metric === null ? null : `${experiment} ${metric} ${Math.floor(Math.log2(rows + 1) * 2)}`, async (signal) => ({ told: await ask<Importance>("importance", [String(experiment), ...more], signal), metric }));
     return (
         <Card title="Importance">
-            {load.value ? <ImportancePicture told={load.value} /> : load.error ? <Failure error={load.error} retry={load.reload} /> : <Loading what="what mattered" />}
+            {metric === null ? <Empty title="Known of objectives only"><p>Look at an objective to see which parameters mattered for it.</p></Empty>
+                : load.value?.metric === metric ? <ImportancePicture told={load.value.told} /> : load.error && !load.loading ? <Without error={load.error} retry={load.reload} /> : <Loading what="what mattered" />}
         </Card>
     );
 }

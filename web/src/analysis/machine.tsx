@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * machine.tsx — the machines and who waits for them: load of every cpu, memory, devices, the queue in
+ * machine.tsx — the machines and who waits for them: load of every cpu, memory, devices, now and over the time of the experiment; the queue in
  * the order in which it is served; and the energy of the experiment, always with the word measured
  * or estimated.
  */
 import { useEffect, useMemo } from "preact/hooks";
 import { format } from "../address.ts";
 import { machines, queue } from "../api.ts";
+import { objectivesOf } from "../experiment/best.ts";
 import { formatBytes, formatCount, formatNumber } from "../format.ts";
 import { useLoad } from "../load.ts";
 import type { Experiment, Machine, QueueEntry } from "../types.ts";
 import { Failure, StateChip } from "../ui/parts.tsx";
-import { axisFor, type Field, type Results, useResults } from "./data.ts";
+import { axisFor, type Field, type Results, useResults, varies } from "./data.ts";
 import { Card, type TableData } from "./figure.tsx";
+import { MachineSeries } from "./machine_series.tsx";
 import { TrialLink } from "./links.tsx";
 import { Scatter } from "./scatter.tsx";
 
@@ -78,24 +80,30 @@ function QueueTable({ rows, paused, here }: { rows: QueueEntry[]; paused: boolea
     );
 }
 
+/* What the results cost: energy where it is known, else time. */
 function EnergyCard({ experiment }: { experiment: Experiment }) {
-    const { load } = useResults(experiment);
+    const { load } = useResults(experiment, false);
     const results = load.value;
     const done = experiment.trials.completed + experiment.trials.stopped;
     const joules = experiment.energy_j, word = experiment.energy ?? "estimated";
-    const seconds = results?.fields.find((f) => f.name === "seconds");
-    const axes = useMemo(() => (results && seconds ? [axisFor(seconds), axisFor(results.objective)] as const : null), [results, seconds]);
+    const cost = useMemo(() => {
+        const find = (name: string) => results?.fields.find((f) => f.name === name);
+        const energy = find("joules"), seconds = find("seconds");
+        return energy && varies(energy) ? { ...energy, label: `energy in J, ${word}` } : seconds && { ...seconds, label: "time in seconds" };
+    }, [results, word]);
+    const axes = useMemo(() => (results && cost ? [axisFor(cost), axisFor(results.objective)] as const : null), [results, cost]);
+    const best = objectivesOf(experiment).length < 2 ? experiment.best : null;
     return (
-        <Card title="Energy and time" table={results && seconds ? () => timeTable(results, seconds) : undefined} note={joules ? `Energy is ${word}${word === "estimated" ? ": from the time on the cpus, not from a meter" : " by the machine's own meters"}.` : "No energy is known of this experiment."}>
+        <Card title={joules ? "Energy" : "Time"} table={results && cost ? () => costTable(results, cost) : undefined} note={joules ? `Energy is ${word}${word === "estimated" ? ": from the time on the cpus, not from a meter" : " by the machine's own meters"}.` : "No energy is known of this experiment."}>
             {joules ? (
                 <dl class="trial-figures">
                     <div><dt>Energy, {word}</dt><dd>{energy(joules)}</dd></div>
                     {done > 0 && <div><dt>A trial, {word}</dt><dd>{energy(joules / done)}</dd></div>}
-                    {results && results.best >= 0 && <div><dt>Best {results.objective.label}</dt><dd>{formatNumber(results.objective.values[results.best]!)}</dd></div>}
+                    {best && <div><dt>Best {results?.objective.label ?? "value"}, trial {best.trial}</dt><dd>{formatNumber(best.value)}</dd></div>}
                 </dl>
             ) : null}
-            {results && seconds && axes && results.rows > 1 && (
-                <Scatter title={`${results.objective.label} against seconds`} x={axes[0]} y={axes[1]} px={seconds.values} py={results.objective.values} trials={results.numbers} experiment={results.experiment} height={220} />
+            {results && cost && axes && results.rows > 1 && (
+                <Scatter title={`${results.objective.label} against ${cost.label}`} x={axes[0]} y={axes[1]} px={cost.values} py={results.objective.values} trials={results.numbers} experiment={results.experiment} height={220} />
             )}
         </Card>
     );
@@ -103,11 +111,11 @@ function EnergyCard({ experiment }: { experiment: Experiment }) {
 
 const ROWS_SHOWN = 50;
 
-function timeTable(results: Results, seconds: Field): TableData {
+function costTable(results: Results, cost: Field): TableData {
     const rows = Array.from({ length: Math.min(results.rows, ROWS_SHOWN) }, (_, i) => i);
     return {
-        head: ["trial", "seconds", results.objective.label], total: results.rows,
-        rows: rows.map((i) => [<TrialLink key={i} name={`${results.experiment}.${results.numbers[i]}`} />, formatNumber(seconds.values[i]!), formatNumber(results.objective.values[i]!, 6)]),
+        head: ["trial", cost.label, results.objective.label], total: results.rows,
+        rows: rows.map((i) => [<TrialLink key={i} name={`${results.experiment}.${results.numbers[i]}`} />, formatNumber(cost.values[i]!), formatNumber(results.objective.values[i]!, 6)]),
     };
 }
 
@@ -126,6 +134,7 @@ export function MachineTab({ experiment }: { experiment: Experiment }) {
             {waiting.value && <QueueTable rows={waiting.value.experiments} paused={waiting.value.paused} here={experiment.experiment} />}
             {waiting.error && !waiting.value && <Failure error={waiting.error} retry={waiting.reload} />}
             <EnergyCard experiment={experiment} />
+            <MachineSeries experiment={experiment} gpus={Math.max(0, ...(all.value ?? []).map((m) => m.gpus.length))} />
         </div>
     );
 }

@@ -7,7 +7,7 @@
  */
 import { useMemo, useRef, useState } from "preact/hooks";
 import { list, text, useQuery } from "../address.ts";
-import { formatCount, formatValue } from "../format.ts";
+import { formatCount, formatPlural, formatValue } from "../format.ts";
 import { colourOf } from "../theme.ts";
 import { Button } from "../ui/button.tsx";
 import { Select } from "../ui/field.tsx";
@@ -15,6 +15,7 @@ import { Menu } from "../ui/menu.tsx";
 import { FONT, tickText } from "./axes_draw.ts";
 import { axisOf, ticks, valueAt } from "./axis.ts";
 import { pointerAt, useCanvas } from "./canvas.ts";
+import { FieldKey } from "./colour_key.tsx";
 import { type Field, type Results, useShares, varies } from "./data.ts";
 import { Card, type TableData } from "./figure.tsx";
 import { TrialLink } from "./links.tsx";
@@ -34,7 +35,7 @@ function useShape(results: Results) {
     const [shown, setShown] = useQuery("axes", list);
     const [logs, setLogs] = useQuery("axislog", list); /* those that are not as by default */
     const [flips, setFlips] = useQuery("flip", list);
-    const usual = useMemo(() => [...results.fields.filter((f) => f.kind === "param" && varies(f)).slice(0, FIRST_AXES).map((f) => f.name), "value"], [results]);
+    const usual = useMemo(() => [...results.fields.filter((f) => f.kind === "param" && varies(f)).slice(0, FIRST_AXES).map((f) => f.name), results.objective.name], [results]);
     const names = shown.filter((name) => results.fields.some((f) => f.name === name));
     const toggled = (of: string[], name: string) => (of.includes(name) ? of.filter((n) => n !== name) : [...of, name]);
     const shape: Shape = { shown: names.length ? names : usual, logs: new Set(logs), flips: new Set(flips) };
@@ -103,7 +104,7 @@ export function brushWords(axis: ParallelAxis, brush: Brush): string {
 export function ParallelCard({ results }: { results: Results }) {
     const { shape, setShown, toggleLog, toggleFlip } = useShape(results);
     const [written, setWritten] = useQuery("brush", text());
-    const [colour, setColour] = useQuery("colour", text("value"));
+    const [colour, setColour] = useQuery("colour", text());
     const [dragged, setDragged] = useState<Brush | null>(null);
     const drag = useRef<{ axis: ParallelAxis; from: number; moved: boolean } | null>(null);
     const axes = useMemo(() => axesOf(results, shape), [results, shape.shown.join("\n"), [...shape.logs].join("\n"), [...shape.flips].join("\n")]);
@@ -159,7 +160,7 @@ export function ParallelCard({ results }: { results: Results }) {
     const hidden = results.fields.filter((f) => !shape.shown.includes(f.name) && (f.kind !== "param" || varies(f)));
     return (
         <Card title="Parallel coordinates" wide table={() => bestTable(results, axes.map((a) => fieldOf(a.name)), chosen, shares)}
-            note={<>{active.length ? `${formatCount(chosen.length)} of ${formatCount(results.rows)} trials` : `${formatCount(results.rows)} trials`}; drag along an axis to choose, click it to let go.</>}
+            note={<>{active.length ? `${formatCount(chosen.length)} of ${formatPlural(results.rows, "trial")}` : formatPlural(results.rows, "trial")}; drag along an axis to choose, click it to let go.</>}
             controls={<>
                 {brushes.length > 0 && <Button onClick={() => setWritten("")}>Clear all</Button>}
                 <Select label="Colour by" value={by.name} options={results.fields.filter((f) => !f.names).map((f) => ({ value: f.name, label: f.label }))} onChange={setColour} />
@@ -167,7 +168,7 @@ export function ParallelCard({ results }: { results: Results }) {
             </>}>
             <div class="axis-heads" role="group" aria-label="Axes">
                 {axes.map((axis, i) => (
-                    <span key={axis.name} class={axis.name === "value" ? "axis-head objective" : "axis-head"} style={{ left: `${xs[i] ?? 0}px`, maxWidth: `${Math.max(56, (width - 80) / Math.max(1, axes.length - 1))}px` }}>
+                    <span key={axis.name} class={axis.name === results.objective.name ? "axis-head objective" : "axis-head"} style={{ left: `${xs[i] ?? 0}px`, maxWidth: `${Math.max(56, (width - 80) / Math.max(1, axes.length - 1))}px` }}>
                         <Menu button={{ children: fieldOf(axis.name).label, kind: "quiet", label: `axis ${fieldOf(axis.name).label}` }} items={() => [
                             ...(axis.names ? [] : [{ label: "Logarithmic", checked: axis.log, act: () => toggleLog(axis.name) }]),
                             { label: "Upside down", checked: axis.flip, act: () => toggleFlip(axis.name) },
@@ -185,6 +186,7 @@ export function ParallelCard({ results }: { results: Results }) {
                 <canvas ref={over.canvas} class="above" role="img" aria-label={`Parallel coordinates of ${formatCount(chosen.length)} trials over ${axes.map((a) => fieldOf(a.name).label).join(", ")}`}
                     onPointerDown={onDown} onPointerMove={onMove} onPointerUp={onUp} />
             </div>
+            <FieldKey field={by} goal={by === results.objective ? results.goal : 1} />
             {brushes.length > 0 && (
                 <p class="row brush-words">{brushes.flatMap((b) => {
                     const axis = axes.find((a) => a.name === b.axis);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* tabs.tsx — what the experiment page shows of the analysis: four tabs. */
+import { useMemo } from "preact/hooks";
+import { text, useQuery } from "../address.ts";
 import type { Experiment } from "../types.ts";
-import { Check, Filter } from "../ui/field.tsx";
+import { Check, Filter, Select } from "../ui/field.tsx";
 import { Empty, Failure, Loading } from "../ui/parts.tsx";
 import "../trial/trial.css";
 import "./analysis.css";
 import { ContourCard, HistoryCard, ParetoCard, SliceCard } from "./cards.tsx";
-import { useResults } from "./data.ts";
+import { lookAt, useResults } from "./data.ts";
 import { WhenSeen } from "./figure.tsx";
 import { ImportanceCard } from "./importance.tsx";
 import { ParallelCard } from "./parallel_view.tsx";
@@ -17,12 +19,19 @@ export { TuningTab } from "./tuning.tsx";
 
 export function AnalysisTab({ experiment }: { experiment: Experiment }) {
     const { load, all, setAll, where, setWhere } = useResults(experiment);
-    const results = load.value;
+    const [of, setOf] = useQuery("of", text());
+    const whole = load.value;
+    const results = useMemo(() => whole && lookAt(whole, of), [whole, of]);
+    const first = whole?.objectives[0]?.field ?? "";
+    const metrics = whole?.fields.filter((f) => f.kind === "metric" && f.name !== first) ?? [];
+    const isFirst = results?.objective === whole?.objective;
+    const objective = results && (isFirst ? "" : results.objectives.some((o) => o.field === results.objective.name) ? results.objective.label : null);
     const wrong = load.error && where ? load.error.message : null;
     return (
         <>
             <div class="toolbar">
                 <Filter label="Only these trials" placeholder="only trials such as lr > 1e-4 and min(loss) < 0.3" value={where} onChange={setWhere} error={wrong} busy={load.loading} />
+                {whole && metrics.length > 0 && <Select label="Look at" value={isFirst ? "" : of} options={[{ value: "", label: whole.objective.label }, ...metrics.map((f) => ({ value: f.name, label: f.label }))]} onChange={setOf} />}
                 <Check label="Also trials that did not complete" value={all} onChange={setAll} />
             </div>
             {!results ? (load.error && !wrong ? <Failure error={load.error} retry={load.reload} /> : <Loading what="the results" />)
@@ -30,8 +39,8 @@ export function AnalysisTab({ experiment }: { experiment: Experiment }) {
                 : (
                     <div class="figures">
                         <ParallelCard results={results} />
-                        <HistoryCard results={results} />
-                        <WhenSeen height={320}>{() => <ImportanceCard experiment={experiment.experiment} rows={results.rows} />}</WhenSeen>
+                        <HistoryCard results={results} best={isFirst && results.objectives.length < 2 ? experiment.best : null} />
+                        <WhenSeen height={320}>{() => <ImportanceCard experiment={experiment.experiment} rows={results.rows} metric={objective} />}</WhenSeen>
                         <WhenSeen height={320}>{() => <SliceCard results={results} />}</WhenSeen>
                         <WhenSeen height={320}>{() => <ContourCard results={results} />}</WhenSeen>
                         <WhenSeen height={320}>{() => <ParetoCard results={results} />}</WhenSeen>

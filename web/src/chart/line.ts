@@ -15,6 +15,7 @@ import { colourOf, theme } from "../theme.ts";
 import { formatNumber, formatSeconds } from "../format.ts";
 import { drawAll, drawTails, mapX, mapY, type ChartLine, type Frame } from "./draw.ts";
 import { extentIn, extentOfAscending, isExtension, linearTicks, logTicks, nearest, pad, staysIn } from "./scale.ts";
+import { union, type SharedAxis } from "./shared.ts";
 import { followTouch } from "./touch.ts";
 
 export type { ChartLine } from "./draw.ts";
@@ -26,6 +27,7 @@ export interface ChartOptions {
     xLabel?: string;
     yLabel?: string;
     sync?: string;
+    share?: SharedAxis; /* the y axis, with other charts */
     height: number;
     /* null: back to everything */
     onZoom?: (range: [number, number] | null) => void;
@@ -74,7 +76,8 @@ export class LineChart {
 
     /* Other axes, another height: only what changed is rebuilt. */
     setOptions(options: ChartOptions): void {
-        const same = (["xKind", "xLog", "yLog", "xLabel", "yLabel", "sync", "height"] as const).every((k) => options[k] === this.options[k]);
+        const same = (["xKind", "xLog", "yLog", "xLabel", "yLabel", "sync", "share", "height"] as const).every((k) => options[k] === this.options[k]);
+        if (options.share !== this.options.share) this.options.share?.leave(this);
         this.options = options;
         if (!same) this.build();
     }
@@ -113,6 +116,7 @@ export class LineChart {
     }
 
     destroy(): void {
+        this.options.share?.leave(this);
         this.unsubscribe();
         this.observer.disconnect();
         cancelAnimationFrame(this.queued);
@@ -149,7 +153,8 @@ export class LineChart {
                 take(extentIn(line.x, line.high, from, to, log));
             }
         }
-        return pad(both ?? (log ? [0.1, 1] : [0, 1]), log);
+        this.options.share?.tell(this, both);
+        return pad(union(both, this.options.share?.whole() ?? null) ?? (log ? [0.1, 1] : [0, 1]), log);
     }
 
     private rescale(): void {
@@ -178,6 +183,7 @@ export class LineChart {
     private build(): void {
         this.plot?.destroy();
         const o = this.options;
+        o.share?.join(this, () => this.rescale());
         const axis = {
             stroke: colourOf("--dim"),
             grid: { stroke: colourOf("--grid"), width: 1 },
@@ -205,7 +211,7 @@ export class LineChart {
                 series: [{}, { show: true, scale: "y", paths: () => null, points: { show: false } }],
                 axes: [
                     {
-                        ...axis, label: o.xLabel, size: 30,
+                        ...axis, label: o.xLabel, size: o.xKind === "clock" ? 40 : 30, /* the day stands below the hour */
                         ...(o.xKind === "clock" ? {} : {
                             splits: splits(o.xLog === true, (u) => u.bbox.width, 72),
                             values: (_u: uPlot, ticks: number[]) => ticks.map((t) => (o.xKind === "seconds" ? formatSeconds(t) : short(t))),

@@ -64,7 +64,7 @@ export function LineView(p: LineViewProps) {
     const latest = useRef(p);
     latest.current = p;
     const options = (): ChartOptions => ({
-        xKind: p.xKind, xLog: p.xLog, yLog: p.yLog, xLabel: p.xLabel, yLabel: p.yLabel, sync: p.sync, height: p.height,
+        xKind: p.xKind, xLog: p.xLog, yLog: p.yLog, xLabel: p.xLabel, yLabel: p.yLabel, sync: p.sync, share: p.share, height: p.height,
         onZoom: (range) => latest.current.onZoom?.(range),
         onHover: setHover,
     });
@@ -73,7 +73,7 @@ export function LineView(p: LineViewProps) {
         chart.current = made;
         return () => made.destroy();
     }, []);
-    useLayoutEffect(() => chart.current?.setOptions(options()), [p.xKind, p.xLog, p.yLog, p.xLabel, p.yLabel, p.sync, p.height]);
+    useLayoutEffect(() => chart.current?.setOptions(options()), [p.xKind, p.xLog, p.yLog, p.xLabel, p.yLabel, p.sync, p.share, p.height]);
     useLayoutEffect(() => chart.current?.setLines(p.lines, p.view ?? null), [p.lines, p.view?.[0], p.view?.[1]]);
     useLayoutEffect(() => chart.current?.setLoud(p.loud ?? null), [p.loud]);
     const near = hover?.own ? hover.values.reduce<(typeof hover.values)[number] | null>((a, v) => (a && a.distance <= v.distance ? a : v), null) : null;

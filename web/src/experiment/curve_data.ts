@@ -64,6 +64,12 @@ export function within(bundles: Bundle[], trials: CurveTrial[]): Bundle[] {
     return bundles.map((b) => ({ label: b.label, trials: b.trials.filter((t) => some.has(t)) }));
 }
 
+/* The parameters in which these differ. */
+export function differing(trials: CurveTrial[]): string[] {
+    const names = [...new Set(trials.flatMap((t) => Object.keys(t.params)))];
+    return names.filter((name) => trials.some((t) => formatValue(t.params[name]) !== formatValue(trials[0]!.params[name])));
+}
+
 const dashes = [[], [7, 3], [2, 2.5]];
 
 /* Trials whose colours are the same get different dashes. */

@@ -10,6 +10,7 @@ import * as api from "../api.ts";
 import type { Series } from "../binary.ts";
 import type { ChartLine } from "../chart/line.ts";
 import { LineView } from "../chart/line_view.tsx";
+import type { SharedAxis } from "../chart/shared.ts";
 import { formatPlural } from "../format.ts";
 import { useLoad, useThrottled } from "../load.ts";
 import { useStore } from "../store.ts";
@@ -26,12 +27,14 @@ export interface PanelProps extends Shown {
     isOnly: boolean; /* as wide as the window, nearly */
     xLog: boolean;
     yLog: boolean;
+    share?: SharedAxis;
     height: number;
     loud: string | null;
     onZoom: (range: [number, number] | null) => void;
     onExtent: (range: [number, number]) => void; /* what is drawn now, for zooming by keys */
 }
 
+export const xLabels = { step: "step", relative: "time since the first value", time: "clock time" } as const;
 const xKinds = { step: "number", time: "clock", relative: "seconds" } as const;
 
 interface Drawn {
@@ -149,7 +152,7 @@ export function CurvePanel(p: PanelProps) {
             {load.error && !load.value ? (
                 <Failure error={load.error} retry={load.reload} />
             ) : (
-                <LineView title={p.title} lines={lines} view={p.view} loud={p.loud} xKind={xKinds[p.x]} xLog={p.xLog && p.x !== "time"} yLog={p.yLog} sync={`e${p.experiment}`} height={p.height}
+                <LineView title={p.title} lines={lines} view={p.view} loud={p.loud} xKind={xKinds[p.x]} xLog={p.xLog && p.x !== "time"} yLog={p.yLog} xLabel={xLabels[p.x]} yLabel={p.metric} sync={`e${p.experiment}`} share={p.share} height={p.height}
                     onZoom={p.onZoom} onPick={p.groups ? undefined : (line) => go(format(["t", line.id]))} />
             )}
         </section>

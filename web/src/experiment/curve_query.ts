@@ -14,6 +14,7 @@ export type Pick = (typeof picks)[number];
 /* How the values are written in the address. */
 export const codecs = {
     sel: list,
+    where: text(),
     pick: (selected: string[]): Codec<Pick> => choice(picks, selected.length > 0 ? "selected" : "best"),
     n: number(10),
     metric: list,
@@ -27,11 +28,12 @@ export const codecs = {
     to: maybe,
 };
 
-/* Which trials: those selected, or the best or newest few. */
-export function trialsQuery(objective: Objective | null, pick: Pick, count: number, selected: string[]): TableQuery {
+/* Which trials: those selected, or the best or newest few of those that fit. */
+export function trialsQuery(objective: Objective | null, pick: Pick, count: number, selected: string[], where: string): TableQuery {
     if (pick === "selected") return { where: `number in (${selected.map(Number).join(", ")})`, limit: Math.min(500, selected.length) };
     const order = pick === "newest" ? { sort: "number", desc: true } : { sort: "value", desc: objective?.goal === "maximize" };
-    return { ...order, where: pick === "running" ? "state = 'running'" : undefined, limit: count };
+    const running = where ? `state = 'running' and (${where})` : "state = 'running'";
+    return { ...order, where: pick === "running" ? running : where || undefined, limit: count };
 }
 
 /* The objective first; without one, the first that is no figure of the system. */

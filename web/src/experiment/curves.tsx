@@ -6,18 +6,20 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { flag, format, useQuery } from "../address.ts";
 import * as api from "../api.ts";
+import { SharedAxis } from "../chart/shared.ts";
+import { formatPlural, formatValue } from "../format.ts";
 import { useKeys } from "../keys.ts";
 import { useLoad, useThrottled } from "../load.ts";
 import { useStore } from "../store.ts";
-import { useChanges } from "../stream.ts";
+import { useChanges, usePoints } from "../stream.ts";
 import { lineColour, lineColours, theme } from "../theme.ts";
-import type { Experiment } from "../types.ts";
+import type { Experiment, MetricName } from "../types.ts";
 import { Button } from "../ui/button.tsx";
-import { Check, Picker, Select, Slider } from "../ui/field.tsx";
+import { Check, Filter, Picker, Select, Slider } from "../ui/field.tsx";
 import { Empty, Loaded } from "../ui/parts.tsx";
 import { Popover } from "../ui/popover.tsx";
-import { dashesOf, split, trialsOf, within, zoomed, type Bundle, type CurveTrial } from "./curve_data.ts";
-import { CurvePanel } from "./curve_panel.tsx";
+import { dashesOf, differing, split, trialsOf, within, zoomed, type Bundle, type CurveTrial } from "./curve_data.ts";
+import { CurvePanel, xLabels } from "./curve_panel.tsx";
 import { codecs, picks, trialsQuery, usualMetrics, viewOf } from "./curve_query.ts";
 import "./curves.css";
 import { objectiveOf } from "./header.tsx";
@@ -50,16 +52,20 @@ function Stroke({ colour, dash }: { colour: string; dash: number[] }) {
     );
 }
 
+const wordsMost = 4;
+
 function Legend({ trials, onLoud }: { trials: CurveTrial[]; onLoud: (name: string | null) => void }) {
     useStore(theme);
     const dashes = dashesOf(trials, lineColours);
+    const names = useMemo(() => differing(trials), [trials]);
+    const words = (t: CurveTrial, some: string[]) => some.map((name) => `${name} ${formatValue(t.params[name])}`).join(", ");
     return (
         <ul class="legend" aria-label="Trials in the charts">
             {trials.slice(0, 60).map((t, i) => (
                 <li key={t.name}>
                     <a href={format(["t", t.name])} onMouseEnter={() => onLoud(t.name)} onMouseLeave={() => onLoud(null)} onFocus={() => onLoud(t.name)} onBlur={() => onLoud(null)}>
                         <Stroke colour={lineColour(t.number)} dash={dashes[i]!} />
-                        {t.name}
+                        {t.name} {names.length > 0 && <small title={words(t, names)}>{words(t, names.slice(0, wordsMost))}{names.length > wordsMost && " …"}</small>}
                     </a>
                 </li>
             ))}
@@ -68,7 +74,20 @@ function Legend({ trials, onLoud }: { trials: CurveTrial[]; onLoud: (name: strin
     );
 }
 
-const xs = [{ value: "step", label: "step" }, { value: "relative", label: "time since start" }, { value: "time", label: "clock time" }] as const;
+const xs = (["step", "relative", "time"] as const).map((value) => ({ value, label: xLabels[value] }));
+
+/* A metric of the address that nobody has told. */
+function Unknown({ e, metric, names }: { e: number; metric: string; names: MetricName[] }) {
+    const some = names.filter((m) => !m.system).slice(0, 12).map((m) => m.name);
+    return (
+        <section class="curve-panel card" aria-label={metric}>
+            <Empty title={`No trial has told “${metric}”`}>
+                {metric.startsWith("system/") && <p>Figures of the whole machine, such as system/cpu, are in the tab <a href={format(["e", e, "machine"])}>Machine</a>; a trial's own begin with system/attempt.</p>}
+                <p>{some.length > 0 ? `There is ${some.join(", ")}.` : "There is no metric yet."}</p>
+            </Empty>
+        </section>
+    );
+}
 
 export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
     const e = x.experiment;
@@ -86,11 +105,13 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
     const [band, setBand] = useQuery("band", codecs.band);
     const [from, setFrom] = useQuery("from", codecs.from);
     const [to, setTo] = useQuery("to", codecs.to);
+    const [where, setWhere] = useQuery("where", codecs.where);
+    const [free, setFree] = useQuery("yfree", flag());
     const extent = useRef<[number, number]>([0, 1]);
     const [loud, setLoud] = useState<string | null>(null);
     const names = useLoad(`metrics ${e}`, (signal) => api.metrics(e, signal));
-    const key = JSON.stringify([e, pick, pick === "selected" ? selected : count]);
-    const load = useLoad(key, async (signal) => trialsOf(e, await api.trials(e, trialsQuery(objectiveOf(x), pick, count, selected), signal)));
+    const key = JSON.stringify([e, pick, pick === "selected" ? selected : [count, where]]);
+    const load = useLoad(key, async (signal) => trialsOf(e, await api.trials(e, trialsQuery(objectiveOf(x), pick, count, selected, where), signal)));
     const soon = useThrottled(() => (load.reload(), names.reload()), 4000);
     useChanges((batch) => pick !== "selected" && batch.some((c) => c.experiment === e && c.event !== "changed") && soon());
     const zoom = (range: [number, number] | null) => (setFrom(range?.[0] ?? null), setTo(range?.[1] ?? null));
@@ -111,17 +132,27 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
     const groups = useMemo(() => (group ? split(trials, group) : null), [trials, group]);
     const bundles = useMemo(() => facets.map((f) => groups && within(groups, f.trials)), [facets, groups]);
     const metrics = chosen.length > 0 ? chosen : usualMetrics(objectiveOf(x), names.value ?? []);
+    const unknown = names.value ? chosen.filter((m) => !names.value!.some((n) => n.name === m)) : [];
+    usePoints((batches) => batches.some((b) => b.experiment === e && unknown.includes(b.metric)) && soon());
+    const axes = useMemo(() => new Map<string, SharedAxis>(), [facet, free, yLog]);
+    const axisOf = (metric: string) => {
+        if (!facet || free) return undefined;
+        if (!axes.has(metric)) axes.set(metric, new SharedAxis());
+        return axes.get(metric);
+    };
     const params = paramsOf(x, trials);
     const view = viewOf(from, to);
-    const panels = metrics.flatMap((metric) => facets.map((f, i) => ({ metric, facet: f, groups: bundles[i] ?? null })));
-    const one = panels.length === 1;
+    const panels = metrics.filter((m) => !unknown.includes(m)).flatMap((metric) => facets.map((f, i) => ({ metric, facet: f, groups: bundles[i] ?? null })));
+    const one = panels.length + unknown.length === 1;
     const none = { value: "", label: "nothing" };
     return (
         <section class="curves-tab">
             <h2 class="sr">Curves</h2>
             <div class="toolbar">
+                {pick !== "selected" && <Filter label="Only these trials" placeholder="only trials such as lr > 1e-4 and state = 'completed'" value={where} onChange={setWhere}
+                    error={load.error?.status === 400 ? load.error.message : null} busy={load.loading} />}
                 <Popover button={{ icon: "curve", children: metrics.length === 1 ? metrics[0] : `${metrics.length} metrics` }} label="Metrics">
-                    {() => <Picker label="metrics" options={(names.value ?? []).map((m) => ({ value: m.name, hint: m.system ? "system" : `${m.trials} trials` }))} chosen={metrics} onChange={setChosen} />}
+                    {() => <Picker label="metrics" options={(names.value ?? []).map((m) => ({ value: m.name, hint: m.system ? "system" : formatPlural(m.trials, "trial") }))} chosen={metrics} onChange={setChosen} />}
                 </Popover>
                 <Select label="Trials" value={pick} onChange={setPick}
                     options={picks.filter((v) => v !== "selected" || selected.length > 0).map((v) => ({ value: v, label: v === "selected" ? `${selected.length} selected` : v }))} />
@@ -135,18 +166,20 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
                 {group && <Select label="middle" value={middle} options={["mean", "median"]} onChange={setMiddle} />}
                 {group && <Select label="band" value={band} options={[{ value: "minmax", label: "min to max" }, { value: "quartiles", label: "quartiles" }, { value: "interval", label: "95 % interval" }]} onChange={setBand} />}
                 <Select label="Facets by" value={facet} options={[none, ...params]} onChange={setFacet} />
+                {facet && <Check label="free y" value={free} onChange={setFree} />}
                 {view && <Button icon="zoom" onClick={() => zoom(null)}>Whole range</Button>}
             </div>
             <Loaded of={load} what="the trials">
-                {() => trials.length === 0 || metrics.length === 0 ? <Empty title={trials.length === 0 ? "No trial to show" : "No metric yet"} /> : (
+                {() => trials.length === 0 || metrics.length === 0 ? <Empty title={trials.length === 0 ? (where ? "No trial fits the filter" : "No trial to show") : "No metric yet"} /> : (
                     <>
                         {groups ? <GroupLegend groups={groups} /> : <Legend trials={trials} onLoud={setLoud} />}
                         <div class={one ? "panels one" : "panels"}>
                             {panels.slice(0, panelsMost).map((panel) => (
                                 <CurvePanel key={`${panel.metric}/${panel.facet.label}`} experiment={e} metric={panel.metric} title={panel.facet.label ? `${panel.metric} · ${panel.facet.label}` : panel.metric}
-                                    trials={panel.facet.trials} groups={panel.groups} x={xKind} xLog={xLog} yLog={yLog} smooth={smooth} middle={middle} band={band} view={view}
+                                    trials={panel.facet.trials} groups={panel.groups} x={xKind} xLog={xLog} yLog={yLog} share={axisOf(panel.metric)} smooth={smooth} middle={middle} band={band} view={view}
                                     isOnly={one} height={one ? 460 : 260} loud={loud} onZoom={zoom} onExtent={(range) => (extent.current = range)} />
                             ))}
+                            {unknown.map((metric) => <Unknown key={metric} e={e} metric={metric} names={names.value ?? []} />)}
                         </div>
                         {panels.length > panelsMost && <p class="dim">{panels.length - panelsMost} more charts are not shown: choose fewer metrics, or another parameter.</p>}
                     </>

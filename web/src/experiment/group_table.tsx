@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * group_table.tsx — the run table grouped by a column: how many, mean ± standard deviation, best. A
+ * group_table.tsx — the run table grouped by a column: how many, mean ± standard deviation, lowest or highest value. A
  * group's name filters the table to its trials.
  */
 import * as api from "../api.ts";
@@ -8,6 +8,7 @@ import { formatCount, formatNumber } from "../format.ts";
 import { useLoad } from "../load.ts";
 import type { Column, Objective } from "../types.ts";
 import { Loaded } from "../ui/parts.tsx";
+import { extremeOf } from "./best.ts";
 import { both, equals, expressionOf, isNumeric, titleOf } from "./columns.ts";
 import { groupRows, summarize, type GroupRow, type Sum } from "./groups.ts";
 
@@ -50,7 +51,7 @@ export function GroupTable({ experiment, column, columns, where, objective, onWh
                             <tr>
                                 <th scope="col">{titleOf(data.by.name)}</th>
                                 <th scope="col" class="num">trials</th>
-                                <th scope="col" class="num">best {objective?.metric ?? "value"}</th>
+                                <th scope="col" class="num">{extremeOf(goal)} {objective?.metric ?? "value"}</th>
                                 <th scope="col" class="num">{objective?.metric ?? "value"}</th>
                                 {data.summed.map((c) => (
                                     <th key={c.name} scope="col" class="num">{titleOf(c.name)}</th>

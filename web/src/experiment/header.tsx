@@ -5,19 +5,17 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { format } from "../address.ts";
 import { actionsOf, editNote, editTags, leaving, star } from "../experiments/actions.tsx";
-import { formatCount, formatNumber, formatSeconds, formatValue } from "../format.ts";
+import { formatCount, formatNumber, formatPlural, formatSeconds, formatValue } from "../format.ts";
 import { useStore } from "../store.ts";
 import type { Experiment, Live, LiveTrial, Objective } from "../types.ts";
 import { Button } from "../ui/button.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { Ago, Progress, Spark, StateChip } from "../ui/parts.tsx";
+import { bestIn, bestWords, extremeOf, objectivesOf, useBest, type BestRow } from "./best.ts";
 
 /* The first objective, from the row or the spec. */
 export function objectiveOf(x: Experiment): Objective | null {
-    if (x.objective) return x.objective;
-    const o = x.spec?.objective;
-    const one = Array.isArray(o) ? o[0] : o;
-    return one?.metric ? one : null;
+    return x.objective ?? objectivesOf(x)[0] ?? null;
 }
 
 function Fact({ label, children }: { label: string; children: preact.ComponentChildren }) {
@@ -29,18 +27,53 @@ function Fact({ label, children }: { label: string; children: preact.ComponentCh
     );
 }
 
-/* Best so far over the trials: what the list knows, then every improvement as it is told. */
-function BestSoFar({ experiment, live, spark }: { experiment: Experiment; live: Live | null; spark: (number | null)[] }) {
+/* The lowest or highest value so far over the trials: what the list knows, then every improvement as it is told. */
+function SeenSoFar({ now, goal, spark }: { now: number | null; goal: Objective["goal"] | undefined; spark: (number | null)[] }) {
     const [more, setMore] = useState<number[]>([]);
-    const best = live?.best?.value ?? experiment.best?.value ?? null;
     const last = useRef<number | null>(null);
     useEffect(() => {
-        if (best === null || best === last.current) return;
-        if (last.current !== null) setMore((all) => [...all.slice(-59), best]);
-        last.current = best;
-    }, [best]);
+        if (now === null || (last.current !== null && (goal === "maximize" ? now <= last.current : now >= last.current))) return;
+        if (last.current !== null) setMore((all) => [...all.slice(-59), now]);
+        last.current = now;
+    }, [now]);
     useEffect(() => setMore([]), [spark]);
-    return <Spark values={[...spark, ...more]} label="best so far" width={150} height={34} />;
+    return <Spark values={[...spark, ...more]} label={`${extremeOf(goal)} value so far`} width={150} height={34} />;
+}
+
+const whyBest = "As `hone best` has it: a single run may be lucky, so where the search has a model of the results, the trial that it takes for the best is told.";
+
+function Best({ best, objective, rows }: { best: { trial: string; value: number } | null; objective: Objective | null; rows: BestRow[] }) {
+    const row = rows.find((r) => r.trial === best?.trial);
+    const words = row ? bestWords(row) : "";
+    return (
+        <Fact label={objective ? `Best ${objective.metric} (${objective.goal})` : "Best"}>
+            <span class="best" aria-live="polite" data-best title={whyBest}>
+                {best ? <a href={format(["t", best.trial])}>{formatNumber(best.value, 5)}</a> : "–"}
+            </span>
+            {best && <small title={whyBest}> trial {best.trial}{words && <span data-model> ({words})</span>}</small>}
+        </Fact>
+    );
+}
+
+/* Several objectives have no best trial, but those that no other one beats in all of them. */
+function Front({ x, objectives, front, completed }: { x: Experiment; objectives: Objective[]; front: BestRow[]; completed: number }) {
+    return (
+        <>
+            <Fact label="Pareto front">
+                <span class="best" data-front>{front.length > 0 ? <a href={format(["e", x.experiment, "analysis"])}>{formatPlural(front.length, "trial")}</a> : "–"}</span>
+                {front.length > 0 && <small> of {formatCount(completed)} completed, beaten by no other in all objectives</small>}
+            </Fact>
+            {objectives.map((o, i) => {
+                const row = bestIn(front, i, o.goal);
+                return (
+                    <Fact key={o.metric} label={`Best ${o.metric} (${o.goal})`}>
+                        <span class="best" data-best={o.metric}>{row ? <a href={format(["t", row.trial])}>{formatNumber(row.values[i], 5)}</a> : "–"}</span>
+                        {row && <small> trial {row.trial}</small>}
+                    </Fact>
+                );
+            })}
+        </>
+    );
 }
 
 const wordsMost = 12;
@@ -60,7 +93,7 @@ function Words({ params, trial }: { params: Record<string, unknown>; trial: stri
 }
 
 function Active({ trial }: { trial: LiveTrial }) {
-    const left = trial.remaining_s ?? (trial.left_us === null ? null : trial.left_us / 1e6);
+    const left = trial.paused ? null : (trial.remaining_s ?? (trial.left_us === null ? null : trial.left_us / 1e6));
     return (
         <li class="active">
             <a href={format(["t", trial.trial])}>{trial.trial}</a>
@@ -125,6 +158,10 @@ export function Header({ experiment: x, live, spark, changed }: { experiment: Ex
     const total = planned >= ended ? planned : null; /* what others tell has no plan */
     const best = live?.best ?? x.best;
     const objective = objectiveOf(x);
+    const objectives = objectivesOf(x);
+    const rows = useBest(x, counts, best?.trial ?? null);
+    const seen = extremeOf(objective?.goal) === "lowest" ? "Lowest" : "Highest";
+    const eta = live?.eta_us != null && !x.paused && counts.running > 0 ? live.eta_us / 1e6 : null; /* who stands still has no time left */
     const seconds = live ? live.elapsed_us / 1e6 : x.seconds;
     return (
         <header class="experiment-head">
@@ -132,17 +169,10 @@ export function Header({ experiment: x, live, spark, changed }: { experiment: Ex
             {x.error && <p class="head-error">{x.error}</p>}
             {x.note && <p class="head-note">{x.note}</p>}
             <dl class="facts">
+                {objectives.length > 1 ? <Front x={x} objectives={objectives} front={rows} completed={counts.completed} /> : (objective || best) && <Best best={best} objective={objective} rows={rows} />}
                 {(objective || best) && (
-                    <Fact label={objective ? `Best ${objective.metric} (${objective.goal})` : "Best"}>
-                        <span class="best" aria-live="polite" data-best>
-                            {best ? <a href={format(["t", best.trial])}>{formatNumber(best.value, 5)}</a> : "–"}
-                        </span>
-                        {best && <small> trial {best.trial}</small>}
-                    </Fact>
-                )}
-                {(objective || best) && (
-                    <Fact label="Best so far">
-                        <BestSoFar experiment={x} live={live} spark={spark} />
+                    <Fact label={objectives.length > 1 ? `${seen} ${objective?.metric} so far` : `${seen} value so far`}>
+                        <SeenSoFar now={live?.best?.value ?? x.best?.value ?? null} goal={objective?.goal} spark={spark} />
                     </Fact>
                 )}
                 <Fact label="Trials">
@@ -152,12 +182,12 @@ export function Header({ experiment: x, live, spark, changed }: { experiment: Ex
                     {counts.failed > 0 && <small class="bad-count"> · {formatCount(counts.failed)} failed</small>}
                     <Progress counts={counts} total={total} />
                 </Fact>
-                <Fact label={live?.eta_us != null ? "Time left" : "Time"}>
-                    {live?.eta_us != null ? formatSeconds(live.eta_us / 1e6) : formatSeconds(seconds)}
-                    <small>{live?.eta_us != null ? ` after ${formatSeconds(seconds)}` : <> · <Ago time={x.started ?? x.created} /></>}</small>
+                <Fact label={eta !== null ? "Time left" : "Time"}>
+                    {formatSeconds(eta ?? seconds)}
+                    <small>{eta !== null ? ` after ${formatSeconds(seconds)}` : <> · <Ago time={x.started ?? x.created} /></>}</small>
                 </Fact>
                 {x.owner && <Fact label="Owner">{x.owner}</Fact>}
-                {best && (
+                {best && objectives.length < 2 && Object.keys(best.params).length > 0 && (
                     <Fact label="Best parameters">
                         <Words params={best.params} trial={best.trial} />
                     </Fact>

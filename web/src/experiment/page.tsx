@@ -19,10 +19,13 @@ import { Header } from "./header.tsx";
 import "./page.css";
 import { rowQuery } from "./queries.ts";
 
-/* The choice of runs goes along from tab to tab; the rest of the query belongs to one tab. */
+/* The choice of runs and the filter go along from tab to tab; the rest of the query belongs to one tab. */
 function tabHref(experiment: string, tab: string): string {
-    const chosen = here().query.get("sel");
-    return format(["e", experiment, tab], chosen ? { sel: chosen } : {});
+    const kept = ["sel", "where"].flatMap((name) => {
+        const value = here().query.get(name);
+        return value ? [[name, value]] : [];
+    });
+    return format(["e", experiment, tab], Object.fromEntries(kept) as Record<string, string>);
 }
 
 function useTabKeys(experiment: string): void {

@@ -6,7 +6,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { flag, format, go, list, text, useQuery, type Codec } from "../address.ts";
 import * as api from "../api.ts";
-import { formatCount } from "../format.ts";
+import { formatCount, formatPlural } from "../format.ts";
 import { useKeys } from "../keys.ts";
 import { useLoad, useThrottled } from "../load.ts";
 import { useChanges, useLives } from "../stream.ts";
@@ -176,7 +176,7 @@ export function TableTab({ experiment: x }: { experiment: Experiment }) {
         { keys: "Escape", help: "select nothing", act: selection.clear },
     ]);
 
-    const isWhereError = asked.error?.status === 400;
+    const isRefused = asked.error?.status === 400, isWhereError = isRefused && where !== "";
     const grouped = group ? (known.find((c) => c.name === group) ?? pager.columns.find((c) => c.name === group)) : undefined;
     return (
         <section class="table-tab" data-version={version}>
@@ -187,11 +187,12 @@ export function TableTab({ experiment: x }: { experiment: Experiment }) {
                 <ColumnPanel catalog={known} chosen={wanted} onChange={setCols} experiment={e} />
                 {group && <Button icon="close" onClick={() => setGroup("", true)}>Grouped by {titleOf(group)}</Button>}
                 <span class="table-count dim" role="status">
-                    {pager.ready && (pager.matched === pager.total ? `${formatCount(pager.total)} trials` : `${formatCount(pager.matched)} of ${formatCount(pager.total)} trials`)}
+                    {pager.ready && (pager.matched === pager.total ? formatPlural(pager.total, "trial") : `${formatCount(pager.matched)} of ${formatPlural(pager.total, "trial")}`)}
                 </span>
             </div>
             <SelectionBar e={e} selected={selection.selected} clear={selection.clear} />
-            {!pager.ready && (asked.error && !isWhereError ? <Failure error={asked.error} retry={() => asked.want(0, 40)} /> : <Loading what="trials" />)}
+            {isRefused && !isWhereError && sort && <p class="head-error" role="alert">The trials cannot be sorted by “{sort}”: {asked.error?.message}. <Button onClick={() => sortBy("", false)}>Without this order</Button></p>}
+            {!pager.ready && (!asked.error ? <Loading what="trials" /> : (!isRefused || (!where && !sort)) && <Failure error={asked.error} retry={() => asked.want(0, 40)} />)}
             {pager.ready && grouped && <GroupTable experiment={e} column={grouped} columns={columns} where={where} objective={objectiveOf(x)} onWhere={(w) => (setWhere(w, true), setGroup(""))} />}
             {pager.ready && !grouped && pager.matched === 0 && (pager.total === 0 ? <Empty title="No trial yet" /> : <Empty title="No trial fits the filter" />)}
             {pager.ready && !grouped && pager.matched > 0 && (

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parts.tsx — the small ones: a state, a time, a number, a progress bar, tabs, and what to show when
+ * parts.tsx — the small ones: a state, a time, a number, a progress bar, tabs (the one that is shown is in sight), and what to show when
  * there is nothing, when it failed, while it loads.
  */
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { ApiError } from "../api.ts";
 import { formatAgo, formatDate, formatNumber } from "../format.ts";
 import { Store, useStore } from "../store.ts";
@@ -62,8 +62,19 @@ export function Progress({ counts, total }: { counts: Counts; total: number | nu
 }
 
 export function Tabs({ label, tabs, current }: { label: string; tabs: { id: string; title: string; href: string }[]; current: string }) {
+    const nav = useRef<HTMLElement>(null);
+    useLayoutEffect(() => {
+        const el = nav.current!;
+        const show = () => {
+            const one = el.querySelector<HTMLElement>("[aria-current]");
+            if (one && el.scrollWidth > el.clientWidth) el.scrollLeft = one.offsetLeft - el.offsetLeft - (el.clientWidth - one.offsetWidth) / 2;
+        };
+        const observer = new ResizeObserver(show); /* it also tells of the first size */
+        observer.observe(el);
+        return () => observer.disconnect();
+    }, [current]);
     return (
-        <nav class="tabs" aria-label={label}>
+        <nav class="tabs" aria-label={label} ref={nav}>
             {tabs.map((t) => (
                 <a key={t.id} href={t.href} aria-current={t.id === current ? "page" : undefined}>
                     {t.title}
