@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 30000
+#define PATIENCE_MS 60000
 
 /* What one attempt has told so far. */
 struct seen {

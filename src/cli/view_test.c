@@ -202,7 +202,7 @@ static void receive(struct bench *bench, char marker)
     autorelease(str) struct str bytes = STR_INIT;
     while (!strchr(bytes.s, marker)) {
         struct pollfd ready = {.fd = bench->master, .events = POLLIN};
-        assert_int_equal(poll(&ready, 1, 10000), 1);
+        assert_int_equal(poll(&ready, 1, 60000), 1);
         str_reserve(&bytes, 4096);
         ssize_t n = read(bench->master, bytes.s + bytes.len, 4096);
         assert_true(n > 0);

@@ -4,7 +4,8 @@
  */
 #include "engine/internal.h"
 
-bool engine_code_due(struct engine *engine, int64_t *ret_experiment, const char **ret_folder)
+bool engine_code_due(struct engine *engine, int64_t *ret_experiment, const char **ret_folder,
+                     int64_t *ret_attempt)
 {
     vec_foreach (run, &engine->runs) {
         if (!(*run)->code_due)
@@ -14,6 +15,7 @@ bool engine_code_due(struct engine *engine, int64_t *ret_experiment, const char 
             continue;
         *ret_experiment = (*run)->experiment.id;
         *ret_folder = (*run)->spec.code;
+        *ret_attempt = engine->next_attempt;
         return true;
     }
     return false;
@@ -28,7 +30,7 @@ bool engine_code_waits(const struct engine *engine)
 }
 
 void engine_set_code(struct engine *engine, int64_t experiment, const char *sha256, uint64_t size,
-                     int64_t since_us, struct now now)
+                     int64_t since, struct now now)
 {
     struct run *run = engine_find(engine, experiment);
     const char *known = run ? run->code ? run->code : run->experiment.code : NULL;
@@ -39,7 +41,7 @@ void engine_set_code(struct engine *engine, int64_t experiment, const char *sha2
     run->code = xstrdup(sha256);
     txn_put_object(engine->tick->txn, sha256, "code", size, now.wall_us);
     vec_foreach (live, &run->live) {
-        if ((*live)->adopted || (*live)->started_mono_us < since_us)
+        if ((*live)->adopted || (*live)->attempt.id < since)
             continue;
         free((*live)->attempt.code);
         (*live)->attempt.code = xstrdup(sha256);

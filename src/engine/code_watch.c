@@ -3,7 +3,7 @@
  * code_watch.c — a look is a fingerprint of the folder (sizes and times) in a worker; only when it
  * differs from the one before is a snapshot taken. The first look takes one always: the first trial
  * may have written into the folder since the submission's was taken, and then what is told of are
- * the attempts to come.
+ * the attempts that began after the look did.
  */
 #include "engine/code_watch.h"
 #include "base/clock.h"
@@ -16,6 +16,7 @@
 
 struct print {
     uint64_t value;
+    int64_t attempt; /* the next one when it was looked at */
 };
 
 struct code_watch {
@@ -28,7 +29,9 @@ struct code_watch {
     /* the look under way; `engine` is used on the loop's thread only */
     uv_work_t work;
     struct engine *engine;
-    int64_t experiment, since_us;
+    int64_t experiment;
+    int64_t attempt; /* the next one when this look began */
+    int64_t since;   /* attempts from this one on are told of */
     char *folder;
     uint64_t known, found;
     bool has_known;
@@ -71,10 +74,10 @@ static void on_looked(uv_work_t *work, int status)
         print = xcalloc(1, sizeof(*print));
         map_put(&watch->prints, (uint64_t)watch->experiment, print);
     }
-    print->value = watch->found;
+    *print = (struct print){watch->found, watch->attempt};
     if (watch->result == 1 && watch->engine)
         engine_set_code(watch->engine, watch->experiment, watch->snapshot.sha256,
-                        watch->snapshot.size, watch->since_us, now);
+                        watch->snapshot.size, watch->since, now);
 }
 
 void code_watch_turn(struct code_watch *watch, struct engine *engine, struct now now)
@@ -82,12 +85,12 @@ void code_watch_turn(struct code_watch *watch, struct engine *engine, struct now
     const char *folder;
 
     if (watch->busy || now.mono_us - watch->looked_us < LOOK_EVERY_US ||
-        !engine_code_due(engine, &watch->experiment, &folder))
+        !engine_code_due(engine, &watch->experiment, &folder, &watch->attempt))
         return;
     const struct print *print = map_find(&watch->prints, (uint64_t)watch->experiment);
     watch->has_known = print != NULL;
     watch->known = print ? print->value : 0;
-    watch->since_us = print ? watch->looked_us : INT64_MAX;
+    watch->since = print ? print->attempt : watch->attempt;
     watch->looked_us = now.mono_us;
     watch->engine = engine;
     watch->folder = xstrdup(folder);

@@ -122,14 +122,15 @@ size_t engine_experiments(const struct engine *engine);
 /* Attempts whose keepers may live. */
 size_t engine_active(const struct engine *engine);
 
-/* An experiment that has started attempts since its code was last looked at: its id and folder.
- * False if there is none. */
-bool engine_code_due(struct engine *engine, int64_t *ret_experiment, const char **ret_folder);
+/* An experiment that has started attempts since its code was last looked at: its id and folder, and
+ * the number of the next attempt. False if there is none. */
+bool engine_code_due(struct engine *engine, int64_t *ret_experiment, const char **ret_folder,
+                     int64_t *ret_attempt);
 bool engine_code_waits(const struct engine *engine);
-/* The code in the experiment's folder has changed: attempts from now on, and those that began after
- * `since_us` (mono), carry this snapshot. */
+/* The code in the experiment's folder has changed: attempts from now on, and those that run and have
+ * the number `since` or a later one, carry this snapshot. */
 void engine_set_code(struct engine *engine, int64_t experiment, const char *sha256, uint64_t size,
-                     int64_t since_us, struct now now);
+                     int64_t since, struct now now);
 /* The transaction of the tick being collected: for rows that the engine does not hold in memory
  * (annotations). */
 struct txn *engine_txn(struct engine *engine);

@@ -262,7 +262,7 @@ TEST(another_process_can_watch_and_stop_what_we_started)
         struct pollfd wait = {.events = POLLIN};
         bool good = exec_look(f.dir, &look, NULL) == 0 && look.life == LIFE_ALIVE &&
                     exec_watch(&look, &wait.fd) == 0 && exec_stop(f.dir, true, 0, NULL) == 0 &&
-                    poll(&wait, 1, 10000) == 1 && exec_look(f.dir, &look, NULL) == 0 &&
+                    poll(&wait, 1, (int)(DEADLINE_US / 1000)) == 1 && exec_look(f.dir, &look, NULL) == 0 &&
                     look.life == LIFE_ENDED && look.exit.cause == CAUSE_KILL;
         _exit(good ? 0 : 1);
     }

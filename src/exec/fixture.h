@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DEADLINE_US (30 * US_PER_S)
+#define DEADLINE_US (60 * US_PER_S)
 
 struct fixture {
     struct exec *exec;

@@ -122,7 +122,7 @@ __attribute__((constructor)) static void be_the_program(void)
     const char *name = getenv("LEVER_ROLE");
 
     if (name)
-        alarm(60); /* a test that fails leaves it behind */
+        alarm(600); /* a test that fails leaves it behind */
     for (size_t i = 0; name && i < ARRAY_LEN(roles); i++)
         if (str_eq(roles[i].name, name))
             roles[i].run();

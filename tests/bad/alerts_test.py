@@ -40,17 +40,17 @@ class Hook(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def serve(port, *statuses):
+def hook(*statuses):
+    """A server that has its port, and is down."""
     Hook.statuses, Hook.got = list(statuses), []
-    server = http.server.HTTPServer(("127.0.0.1", port), Hook)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    server = http.server.HTTPServer(("127.0.0.1", 0), Hook, bind_and_activate=False)
+    server.server_bind()
     return server
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+def serve(server):
+    server.server_activate()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
 def said(place):
@@ -72,10 +72,10 @@ def finish(place, process):
 
 
 def a_webhook_that_is_down_at_first_is_told_once_it_is_up(place):
-    port = free_port()
-    process = run(place, f"webhook: http://127.0.0.1:{port}/hook")
+    server = hook(503)
+    process = run(place, f"webhook: http://127.0.0.1:{server.server_port}/hook")
     wait_for("the alert", lambda: "alert in trial" in place.read("out"))
-    server = serve(port, 503)
+    serve(server)
     wait_for("two tries", lambda: len(Hook.got) == 2)
     kind, alert = Hook.got[1]
     assert kind == "application/json"
@@ -86,9 +86,9 @@ def a_webhook_that_is_down_at_first_is_told_once_it_is_up(place):
 
 
 def a_webhook_that_refuses_is_not_asked_again(place):
-    port = free_port()
-    server = serve(port, 404, 404, 404)
-    process = run(place, f"webhook: http://127.0.0.1:{port}/")
+    server = hook(404, 404, 404)
+    serve(server)
+    process = run(place, f"webhook: http://127.0.0.1:{server.server_port}/")
     wait_for("the refusal", lambda: "answered with status 404" in said(place))
     finish(place, process)
     server.shutdown()

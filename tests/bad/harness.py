@@ -60,7 +60,7 @@ class Place:
 
     def hone(self, *words, code=0, before=()):
         """Run hone to its end; its standard output and error as texts."""
-        done = subprocess.run([*before, HONE, *words], cwd=self.folder, env=self.env, timeout=DEADLINE,
+        done = subprocess.run([*before, HONE, *words], cwd=self.folder, env=self.env, timeout=3 * DEADLINE,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
         if code is not None:

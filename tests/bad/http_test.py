@@ -105,7 +105,10 @@ def those_who_trickle_keep_nobody_out(place: Place):
                             b"POST /v1/login HTTP/1.1\r\n" + HOST + b"Content-Length: 100\r\n\r\n{"][i % 4])
         slow.append(connection)
     for connection in slow:
-        server.lives() if connection is slow[150] else connection.sendall(b"a")
+        try:
+            server.lives() if connection is slow[150] else connection.sendall(b"a")
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # it was too slow, and is cut off
     server.lives()
     for connection in slow:
         connection.close()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The machine under real programs is tuned, and programs that make it hard. Prints TAP.
 
-Steps are sleeps whose length depends on the configuration, so that a busy machine does not matter.
+Steps are sleeps whose length depends on the configuration, and much so: a busy machine does not matter.
 """
 
 import json
@@ -71,12 +71,12 @@ def end(place, run):
 
 
 def threads_are_changed_inside_the_running_trial(place):
-    run = begin(place, "0.03 if hone.system('threads') == 2 else 0.01", "{threads: [2, 1]}")
+    run = begin(place, "0.3 if hone.system('threads') == 2 else 0.01", "{threads: [2, 1]}")
     wait_for("it is adopted", lambda: any(e["advice"] == "adopt" for e in events(place, "tuned")))
     end(place, run)
     adopted = [e for e in events(place, "tuned") if e["advice"] == "adopt"][0]
     assert adopted["from"] == {"threads": 1} or adopted["to"] == {"threads": 1}, adopted
-    assert -0.9 < adopted["measured"] < -0.25, adopted
+    assert -1 < adopted["measured"] < 0, adopted
     assert events(place, "changed"), "what the change cost"
     assert len(place.read("starts").splitlines()) == 1, "it was not started again"
     text, _ = place.hone("show", "tuned.1")
@@ -86,7 +86,7 @@ def threads_are_changed_inside_the_running_trial(place):
 
 
 def what_needs_a_restart_goes_on_from_the_checkpoint(place):
-    run = begin(place, "0.05 if hone.system('loaders') == 1 else 0.01", "{loaders: {values: [1, 2], apply: restart}}")
+    run = begin(place, "0.3 if hone.system('loaders') == 1 else 0.01", "{loaders: {values: [1, 2], apply: restart}}")
     wait_for("it was started again",
              lambda: os.path.exists(place.path("starts")) and len(place.read("starts").splitlines()) > 1)
     wait_for("its cost is known", lambda: any(e["kind"] == "restart" for e in events(place, "changed")))
@@ -171,7 +171,7 @@ os.rename("pids.part", "pids")
 while not os.path.exists("narrowed"):
     time.sleep(0.01)
 for step in hone.epochs(100000):
-    time.sleep(0.01 if hone.system("cpus") == 2 else 0.03)
+    time.sleep(0.01 if hone.system("cpus") == 2 else 0.3)
     hone.log(loss=1.0 / (step + 1))
     if os.path.exists("end"):
         break

@@ -13,10 +13,10 @@ trial 1.1 completed after [..]
 | trap '' TERM
 | echo "loss=1"
 | while :; do sleep 0.1; done
-$ hone run --time 1s --set limits.grace=300ms --minimize loss -- sh stubborn.sh | head -3
+$ hone run --set limits.grace=300ms --minimize loss -- sh stubborn.sh > out & until hone ls stubborn 2> /dev/null | grep -q 'running  *1'; do sleep 0.02; done; hone stop stubborn > /dev/null; wait; head -3 out
 experiment 2 started: stubborn
-trial 2.1 stopped (timeout) after [..]: 1
-experiment 2 'stubborn' failed (over its time limit): 0 completed, 1 stopped
+trial 2.1 stopped (cancelled) after [..]: 1
+experiment 2 'stubborn' stopped (stopped by the user): 0 completed, 1 stopped
 # one that stops itself does not outlive its time
 $ hone run --set limits.trial_time=1s --set limits.grace=300ms -- sh -c 'kill -STOP $$' | head -3
 experiment 3 started: sh

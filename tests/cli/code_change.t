@@ -2,8 +2,8 @@
 # An attempt that ran with other code than the experiment began with remembers its own.
 > train.sh
 | echo "$HONE_TRIAL" >> notes.txt
-| sleep 2.5
 | echo "loss: 1"
+| [ "$HONE_TRIAL" = 1.1 ] || until hone show 1.2 --json | grep -q '"gpus":null,"code":"'; do sleep 0.1; done
 > spec.yaml
 | name: changing
 | command: sh train.sh

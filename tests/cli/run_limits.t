@@ -22,10 +22,10 @@ $ hone ls last --json | grep -o '"trial":"[^"]*","state":"[^"]*","reason":"[^"]*
 | params: {x: {min: 0, max: 9, type: int}}
 | limits: {time: 1s, grace: 1s}
 $ hone run slow.yaml --json | tail -1
-{"event":"finished","experiment":2,"name":"slow","state":"failed","reason":"timeout","trials":{"completed":0,"stopped":1,"failed":0},"best":null,"error":"no trial completed"}
+{"event":"finished","experiment":2,"name":"slow","state":"failed","reason":"timeout","trials":{"completed":0,"stopped":[..],"failed":0},"best":null,"error":"no trial completed"}
 # limits.deadline is a moment
 $ hone run slow.yaml --set limits.time=none --set limits.deadline="$(date -u -d '+2 seconds' +%Y-%m-%dT%H:%M:%SZ)" --json | tail -1
-{"event":"finished","experiment":3,"name":"slow","state":"failed","reason":"timeout","trials":{"completed":0,"stopped":1,"failed":0},"best":null,"error":"no trial completed"}
+{"event":"finished","experiment":3,"name":"slow","state":"failed","reason":"timeout","trials":{"completed":0,"stopped":[..],"failed":0},"best":null,"error":"no trial completed"}
 $ hone run slow.yaml --set limits.deadline=2020-01-01T00:00:00Z
 limits.deadline: 2020-01-01T00:00:00Z is already past
 experiment 4 started: slow
@@ -40,7 +40,7 @@ $ hone run slow.yaml --trials 1 --set limits.time=none --set limits.trial_time=1
 experiment 5 started: slow
 trial 5.1 failed after [..]
     over its time limit of 1.0s
-    loss=1
+...
 experiment 5 'slow' failed: 0 completed, 1 failed
   no trial completed
 

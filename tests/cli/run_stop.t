@@ -42,7 +42,7 @@ start
 ? 1
 # the median of the others; the numbers of a verdict are kept with the trial
 > poor.sh
-| i=0; while [ $i -lt 6 ]; do i=$((i+1)); echo "step=$i loss=$1"; [ $1 -lt 9 ] || sleep 1; done
+| i=0; while [ $i -lt 6 ] || [ $1 = 9 ]; do i=$((i+1)); echo "step=$i loss=$1"; [ $1 -lt 9 ] || sleep 1; done
 > median.yaml
 | command: [sh, poor.sh, '{x}']
 | params: {x: [1, 2, 3, 4, 5, 9]}

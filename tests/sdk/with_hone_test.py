@@ -15,7 +15,6 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bad"))
@@ -178,18 +177,15 @@ def metrics_arrive_to_the_bit(place, words):
 def begin(place, words, *options):
     """A run of one long trial that has logged something."""
     run = place.start("run", "--name", "walk", "--param", "mode=wait", "--param", "epochs=1000000", "--set",
-                      "pass=file", "--set", "limits.grace=60s", "--minimize", "loss", *options, "--", *words)
+                      "pass=file", "--set", "limits.grace=600s", "--minimize", "loss", *options, "--", *words)
     wait_for("it logs", lambda: any(t["value"] is not None for t in place.trials()))
     return run
 
 
 def a_stop_ends_the_loop_at_once(place, words):
     run = begin(place, words)
-    asked = time.monotonic()
     place.hone("stop", "walk")
-    run.wait(timeout=60)
-    took = time.monotonic() - asked
-    assert took < 30, f"{took} s: the grace was waited for"
+    run.wait(timeout=60)  # the grace is longer
     trial = place.show("walk.1")
     assert (trial["state"], trial["reason"]) == ("stopped", "cancelled"), trial
     assert trial["runs"][0]["exit"] == 0, trial["runs"]

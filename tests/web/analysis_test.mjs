@@ -7,7 +7,7 @@
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { axe, check, enter, equal, expectTrouble, folder, launch, overhang, run, runTests, serve, shot, strange, test, touch, until, visit, write } from "./lib.mjs";
+import { atRest, axe, check, enter, equal, expectTrouble, fits, folder, launch, run, runTests, serve, shot, strange, test, touch, until, visit, write } from "./lib.mjs";
 import { makeRuns } from "./runs.mjs";
 
 const many = 100_000;
@@ -50,7 +50,8 @@ test("parallel coordinates show every trial, and the same as a table, the best f
 
 test("a brush along an axis keeps what lies there, and is in the address", async () => {
     await visit(page, "#/e/1/analysis", `${card("Parallel coordinates")} canvas`);
-    const box = await page.locator(`${card("Parallel coordinates")} canvas.above`).boundingBox();
+    const boxOf = async () => JSON.stringify(await page.locator(`${card("Parallel coordinates")} canvas.above`).boundingBox());
+    const box = JSON.parse(await atRest(boxOf));
     const x = box.x + box.width - 40; /* the last axis: the objective */
     await page.mouse.move(x, box.y + 296);
     await page.mouse.down();
@@ -58,7 +59,7 @@ test("a brush along an axis keeps what lies there, and is in the address", async
     await page.mouse.up();
     await until(async () => / of 17 trials/.test(await note("Parallel coordinates")), "fewer trials");
     await until(() => page.url().includes("brush=value"), "the brush is in the address");
-    const kept = await note("Parallel coordinates"), address = page.url();
+    const kept = await atRest(() => note("Parallel coordinates")), address = page.url();
     await page.goto("about:blank");
     await page.goto(address);
     await until(async () => (await page.locator(`${card("Parallel coordinates")} .figure-note`).count()) > 0 && (await note("Parallel coordinates")) === kept, "the same from the address");
@@ -123,8 +124,10 @@ test("which core a trial had is not made up: lanes of cpus on any core say so; f
     await visit(phone, "#/e/1/timeline", `${card("Timeline")} canvas`);
     await until(async () => (await phone.textContent(`${card("Timeline")} .figure-note`)).includes("on any core"), "a word about its lanes");
     const canvas = `${card("Timeline")} canvas`;
-    await until(async () => (await phone.getByText("See all").count()) > 0 || (await touch(phone, canvas, [[[0.5, 0.3], [0.6, 0.3]], [[0.45, 0.3], [0.65, 0.3]], [[0.35, 0.3], [0.75, 0.3]]]), false), "a nearer view");
-    await until(() => Number(/[?&]from=([\d.]+)/.exec(phone.url())?.[1]) > 0, "the range is in the address");
+    await until(async () => {
+        await touch(phone, canvas, [[[0.5, 0.3], [0.6, 0.3]], [[0.45, 0.3], [0.65, 0.3]], [[0.35, 0.3], [0.75, 0.3]]]);
+        return Number(/[?&]from=([\d.]+)/.exec(await atRest(() => phone.url()))?.[1]) > 0;
+    }, "a nearer view, in the address");
     await phone.click("text=See all");
     await until(() => !phone.url().includes("from="), "all of it");
     await phone.context().close();
@@ -155,7 +158,7 @@ test("no violation of accessibility, nothing sticks out, light and dark, wide an
         for (const [tab, ready] of [["analysis", "section.figure canvas"], ["timeline", "section.figure canvas"], ["tuning", ".empty:not(.loading)"], ["machine", ".cpu-grid"]]) {
             await visit(other, `#/e/1/${tab}`, ready);
             equal((await axe(other)).join("\n"), "", `${theme} ${tab}`);
-            check((await overhang(other)) <= 0, `${theme} ${tab} sticks out`);
+            await fits(other, `${theme} ${tab}`);
         }
         await shot(other, `analysis-${theme}`);
         await other.context().close();

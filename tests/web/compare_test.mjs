@@ -6,7 +6,7 @@
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import { axe, check, enter, equal, expectTrouble, folder, launch, overhang, run, runTests, serve, shot, test, until, visit, write } from "./lib.mjs";
+import { atRest, axe, check, enter, equal, expectTrouble, fits, folder, launch, run, runTests, serve, shot, test, until, visit, write } from "./lib.mjs";
 import { makeRuns, trialWith } from "./runs.mjs";
 
 let page, a, b, c;
@@ -60,8 +60,8 @@ test("curves are overlaid", async () => {
 });
 
 test("the legend names each run, and leads to it", async () => {
-    const names = await page.locator(".runs-legend a").allTextContents();
-    equal(names.join(), `A ${a},B ${b},C ${c}`, "the runs");
+    const names = () => page.locator(".runs-legend a").allTextContents();
+    await until(async () => (await names()).join() === `A ${a},B ${b},C ${c}`, "the runs");
     await page.hover(".runs-legend li:nth-child(2)");
     await page.click(".runs-legend li:nth-child(2) a");
     await shows("h1", b);
@@ -86,7 +86,7 @@ test("groups of seeds are found, and one is better", async () => {
     await visit(page, `#/compare?runs=${a},${b}&view=seeds`, "table.seeds");
     const runs = () => page.$$eval("table.seeds tbody td.num:nth-of-type(2)", (all) => all.map((el) => el.textContent).join());
     await until(async () => (await runs()) === "3,3", "runs in each group"); /* those of the view before are gone */
-    const said = await words(".verdict");
+    const said = await atRest(() => words(".verdict"));
     check(/^B is better than A by 0\.15/.test(said) || /may be better/.test(said), said);
     await page.selectOption(".toolbar select", { label: "acc (last)" });
     await until(() => page.url().includes("target="), "another metric is in the address");
@@ -102,8 +102,8 @@ test("the same code is said to be the same; environments, too", async () => {
 test("changed code stands side by side, file by file", async () => {
     await visit(page, `#/compare?runs=${a},2.1&view=code`, "table.diff");
     await shows(".code-files [aria-current]", "train.sh");
-    equal(await page.locator("table.diff tr.insert").count(), 1, "new lines");
     await shows("table.diff tr.insert", "# one more line");
+    equal(await page.locator("table.diff tr.insert").count(), 1, "new lines");
     await page.click(".code-files button:has-text('other.yaml')");
     await shows("table.diff", "name: other");
     await until(() => page.url().includes("file=other.yaml"), "the file is in the address");
@@ -120,7 +120,7 @@ test("no violation of accessibility, nothing sticks out, light and dark, wide an
         for (const [view, ready] of [["table", "table.side td"], ["curves", ".curve .uplot"], ["explain", "table.contributions"], ["seeds", "table.seeds"], ["code", ".empty:not(.loading)"], ["environment", ".empty:not(.loading)"]]) {
             await visit(other, `#/compare?runs=${a},${b},${c}&view=${view}`, ready);
             equal((await axe(other)).join("\n"), "", `${theme} ${view}`);
-            check((await overhang(other)) <= 0, `${theme} ${view} sticks out`);
+            await fits(other, `${theme} ${view}`);
         }
         await shot(other, `compare-${theme}`);
         await other.context().close();

@@ -78,7 +78,7 @@ test("a press on a head sorts, a second one turns the order, the address tells i
 test("a filter leaves what fits, its error is a sentence", async () => {
     await visit(page, `${big}?where=${encodeURIComponent("optimizer = 'sgd' and number <= 500")}&sort=number`, ".rows .tr");
     await until(async () => (await page.textContent(".table-count")).startsWith("250 of"), "250 trials");
-    check((await cells("optimizer")).every((c) => c === "sgd"), "only sgd");
+    await until(async () => (await cells("optimizer")).every((c) => c === "sgd"), "only sgd");
     expectTrouble(/400/);
     await page.locator("[data-filter]").fill("optimizer = 'sgd' and");
     await page.locator(".filter-error").waitFor();
@@ -87,8 +87,7 @@ test("a filter leaves what fits, its error is a sentence", async () => {
 test("columns are chosen, pinned and hidden; the view is its address", async () => {
     await visit(page, `${big}?cols=params.lr,value,number&pin=value&sort=number`, ".rows .tr");
     await firstIs("#", "1");
-    const heads = await page.locator(".grid .sort").allTextContents();
-    equal(heads.join(" "), "value lr #", "heads");
+    await until(async () => (await page.locator(".grid .sort").allTextContents()).join(" ") === "value lr #", "heads");
     await page.getByRole("button", { name: "Column lr" }).click();
     await page.getByRole("menuitem", { name: "Hide" }).click();
     await until(async () => (await page.locator(".grid .sort").count()) === 2, "two columns");
@@ -105,7 +104,7 @@ test("columns are chosen, pinned and hidden; the view is its address", async () 
 
 test("groups tell count, mean and best", async () => {
     await visit(page, `${big}?group=params.batch`, ".groups tbody tr");
-    equal(await page.locator(".groups tbody tr").count(), 3, "groups");
+    await until(async () => (await page.locator(".groups tbody tr").count()) === 3, "groups");
     const words = await page.locator(".groups tbody tr").first().innerText();
     check(words.startsWith("32") && words.includes("33,333") && words.includes("±"), words);
     await page.locator(".groups .link").first().click();

@@ -4,7 +4,7 @@
  * experiments_test.mjs — signing in, the list of experiments and what one can do there, in a real
  * browser against a real server.
  */
-import { axe, base, check, checkLooks, enter, equal, expectTrouble, launch, run, runTests, serve, strange, test, until, visit, write } from "./lib.mjs";
+import { axe, base, check, checkLooks, enter, equal, expectTrouble, holdTimers, launch, run, runTests, serve, strange, test, until, visit, write } from "./lib.mjs";
 
 const rows = (page) => page.locator("[data-experiment]");
 const row = (page, e) => page.locator(`[data-experiment="${e}"]`);
@@ -110,28 +110,32 @@ test("the keyboard moves, opens and explains", async () => {
     await page.locator(".key-list").waitFor({ state: "detached" });
     await page.keyboard.press("Enter");
     await page.waitForSelector(".experiment-head");
+    const letGo = await holdTimers(page, 1500); /* in which the second key has to come */
     await page.keyboard.press("g");
     await page.keyboard.press("e");
+    await letGo();
     await page.waitForSelector("[data-experiment]");
 });
 
 test("deleting asks, waits and can be undone; then it is gone", async () => {
+    const letGo = await holdTimers(page, 8000);
     await choose(3, "Delete …");
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await row(page, 3).waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Undo" }).click();
     await row(page, 3).waitFor();
     equal(JSON.parse(run("ls", "--json")).length, 4, "experiments after the undo");
-    await page.clock.install();
     await choose(3, "Delete …");
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await row(page, 3).waitFor({ state: "detached" });
-    await page.clock.fastForward(9000);
+    equal(JSON.parse(run("ls", "--json")).length, 4, "experiments before it is too late");
+    await letGo();
     await until(() => JSON.parse(run("ls", "--json")).length === 3, "the server has deleted it");
 });
 
 test("who leaves the page after a deletion has meant it", async () => {
     const one = await enter();
+    await holdTimers(one, 8000);
     await row(one, 2).locator(".cell-more button").click();
     await one.getByRole("menuitem", { name: "Delete …" }).click();
     await one.getByRole("button", { name: "Delete", exact: true }).click();

@@ -73,13 +73,18 @@ test("without SharedWorker the tab that is seen holds the stream itself", async 
 /* A page whose stream is held up until it is let go; without SharedWorker, so that it is the page's own. */
 async function enterHeld(hash, selector) {
     const alone = await enter();
-    let go = null;
+    const held = [];
+    let isFree = false;
     await alone.addInitScript(() => delete window.SharedWorker);
-    await alone.route("**/v1/events?*", (route) => (go ? route.continue() : (go = () => route.continue())));
+    await alone.route("**/v1/events?*", (route) => (isFree ? route.continue() : held.push(route)));
     await alone.goto("about:blank");
     await visit(alone, hash, selector);
-    await until(() => go, "the stream is asked for");
-    return { alone, letGo: () => go() };
+    await until(() => held.length > 0, "the stream is asked for");
+    const letGo = () => {
+        isFree = true;
+        return Promise.all(held.map((route) => route.continue().catch(() => {}))); /* it may have been asked for anew */
+    };
+    return { alone, letGo };
 }
 
 test("what happens after the first answers and before the stream is there is not missed", async () => {

@@ -6,7 +6,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { atRest, axe, check, enter, equal, folder, launch, overhang, run, runTests, serve, shot, test, touch, until, visit, write } from "./lib.mjs";
+import { atRest, axe, check, enter, equal, fits, folder, launch, run, runTests, serve, shot, test, touch, until, visit, write } from "./lib.mjs";
 import { makeRuns, trialWith } from "./runs.mjs";
 
 let page, good, failed;
@@ -33,7 +33,7 @@ test("a trial shows its parameters, why it was made, and a curve of each metric"
     await visit(page, `#/t/${good}`, ".curve .uplot");
     await shows(".trial-facts", "0.01");
     await shows(".reasons", "One of all settings, each in turn");
-    equal(await page.locator(".curve").count(), 2, "charts");
+    await until(async () => (await page.locator(".curve").count()) === 2, "two charts");
     await until(async () => (await page.getAttribute(".curve figure", "aria-label")).includes("ends at"), "a line in the chart");
     await shows(".trial-figures", "0.101");
     await shot(page, "trial");
@@ -99,10 +99,11 @@ test("long lines of 100,000 are wrapped: few exist, all are found, and the place
     await page.fill(".log-search input", "row 54320 ");
     await page.press(".log-search input", "Enter");
     await shows(".line.found", "row 54320");
-    const [box, found] = [await page.locator(".lines").boundingBox(), await page.locator(".line.found").boundingBox()];
-    check(found.y >= box.y && found.y + found.height <= box.y + box.height, "it is in sight");
-    check(found.height >= 3 * 18, `it takes several rows: ${found.height} px`);
-    const before = await place();
+    await until(async () => {
+        const [box, found] = [await page.locator(".lines").boundingBox(), await page.locator(".line.found").boundingBox()];
+        return found.y >= box.y && found.y + found.height <= box.y + box.height && found.height >= 3 * 18;
+    }, "it is in sight, and takes several rows");
+    const before = await atRest(place);
     await page.keyboard.press("Escape");
     await page.keyboard.press("w");
     await until(() => !page.url().includes("wrap"), "the address says so");
@@ -184,8 +185,9 @@ test("a trial that runs is followed: its log and its curve grow", async () => {
     write("slow.yaml", `name: slow\ncommand: [sh, slow.sh, ${JSON.stringify(folder)}]\nparams: {x: 1}\nobjective: loss\nsearch: {trials: 1}\nflags: value\npass: file\n`);
     run("submit", "slow.yaml");
     await visit(page, "#/t/4.1/logs", ".line");
-    const first = (await lines()).length;
-    await until(async () => (await lines()).some((line) => /step=\d/.test(line)) && (await lines()).length > first, "more lines");
+    const last = async () => Math.max(0, ...(await lines()).map((line) => Number(/step=(\d+)/.exec(line)?.[1] ?? 0)));
+    const first = await until(last, "a line with a step");
+    await until(async () => (await last()) > first, "later lines");
     await visit(page, "#/t/4.1", ".curve .uplot");
     const told = () => page.getAttribute(".curve figure", "aria-label");
     const before = await told();
@@ -207,7 +209,7 @@ test("no violation of accessibility, nothing sticks out, light and dark, wide an
         for (const [part, ready] of [["", ".curve .uplot"], ["/logs", ".line"], ["/code", ".lines .line"], ["/environment", "table.facts"], ["/files", "table.plain"], ["/events", "table.events"]]) {
             await visit(other, `#/t/${good}${part}`, ready);
             equal((await axe(other)).join("\n"), "", `${theme} ${part || "overview"}`);
-            check((await overhang(other)) <= 0, `${theme} ${part || "overview"} sticks out`);
+            await fits(other, `${theme} ${part || "overview"}`);
         }
         await shot(other, `trial-${theme}`);
         await other.context().close();
