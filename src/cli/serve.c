@@ -102,6 +102,8 @@ static int be_engine(struct serving *serving, struct err *err)
 
     if (pid)
         r = err_set(err, EAGAIN, "another hone process (pid %d) is at work in %s", pid, home);
+    if (r == 0)
+        series_db_seal(runtime_series(serving->runtime), NULL); /* if not, the log keeps it */
     return r < 0 ? r : server_new(&serving->loop, serving->runtime, &serving->server, err);
 }
 

@@ -34,7 +34,7 @@ urllib.error.HTTPError: HTTP Error 400: Bad Request
 urllib.error.HTTPError: HTTP Error 400: Bad Request
 urllib.error.HTTPError: HTTP Error 400: Bad Request
 urllib.error.HTTPError: HTTP Error 400: Bad Request
-$ rm hold; wait; hone open
+$ rm hold; until hone open --print 2>&1 | grep -q 'nothing serves'; do sleep 0.02; done; hone open
 hone: nothing serves [..]: 'hone serve' does, and 'hone run' while it runs
 ? 1
 # joined to a server: its own experiment, too
