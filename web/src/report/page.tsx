@@ -62,7 +62,7 @@ function Head({ report }: { report: Report }) {
             {counts && <Progress counts={counts} total={report.total} />}
             {report.best_words && (
                 <p class="report-best">
-                    {report.best_words}.{report.by_model && " It is named by the mean that the search expects of its setting (± is its 95 % interval), not by the luckiest value."}
+                    {report.best_words}.{report.by_model && ` It is named by the mean that the search expects of its setting${report.best_words.includes("±") ? " (± is its 95 % interval)" : ""}, not by the luckiest value.`}
                 </p>
             )}
             {best?.params && <p class="report-params">{Object.entries(best.params).map(([name, value]) => <span key={name}><span class="dim">{name}</span> <b>{formatValue(value)}</b></span>)}</p>}
@@ -84,7 +84,8 @@ function History({ report, results }: { report: Report; results: Results | null 
 
 function Top({ report, results }: { report: Report; results: Results }) {
     const rows = topRows(results, TOP);
-    const params = results.fields.filter((f) => f.kind === "param" && varies(f)).slice(0, 12);
+    const others = results.objectives.slice(1).map((o) => results.fields.find((f) => f.name === o.field)).filter((f) => f !== undefined);
+    const params = [...others, ...results.fields.filter((f) => f.kind === "param" && varies(f)).slice(0, 12)];
     const named = (report.experiment.best as { trial?: string } | null)?.trial, front = new Set(report.front);
     const mark = (row: number) => (front.has(results.numbers[row]!) ? " on the front" : `${results.experiment}.${results.numbers[row]}` === named ? " named best" : "");
     return (
