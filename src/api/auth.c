@@ -346,13 +346,19 @@ static const char *why_not_ours(struct auth *auth, const struct asked *asked,
 }
 
 static int check_stock(struct auth *auth, const struct asked *asked, const struct auth_ends *ends,
-                       const struct web_route *route, struct auth_caller *ret,
+                       const struct web_route *route, bool foreign, struct auth_caller *ret,
                        struct auth_refusal *refusal, struct err *err)
 {
     const char *why = route->flags & WEB_STOCK
                           ? why_not_ours(auth, asked, ends)
                           : "a browser gets in by the link that 'hone open' prints";
 
+    if (why && foreign)
+        return refuse(refusal, 401,
+                      err_set(err, EACCES,
+                              "what was sent as a token is none of Hone's: these begin with "
+                              "'" AUTH_PREFIX "' ('hone token add NAME' makes one); %s",
+                              why));
     if (why)
         return refuse(refusal, 401,
                       err_set(err, EACCES,
@@ -384,7 +390,8 @@ int auth_check(struct auth *auth, const struct asked *asked, const struct auth_e
     if (credential.form == CREDENTIAL_TOKEN || credential.form == CREDENTIAL_SESSION)
         r = check_secret(auth, &credential, ends, now, ret, ret_refusal, err);
     else
-        r = check_stock(auth, asked, ends, route, ret, ret_refusal, err);
+        r = check_stock(auth, asked, ends, route, credential.form == CREDENTIAL_FOREIGN, ret,
+                        ret_refusal, err);
     return r < 0 ? r : check_role(route, &ret->who, ret_refusal, err);
 }
 

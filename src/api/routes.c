@@ -3,6 +3,7 @@
  * routes.c — submit, resume, stop, watch, live, pause, the queue, and the changes of change.c.
  */
 #include "api/routes.h"
+#include "api/submitted.h"
 #include "api/change.h"
 #include "api/import.h"
 #include "base/log.h"
@@ -92,7 +93,10 @@ static int route_submit(struct call *call, struct err *err)
     int64_t id = 0;
 
     spec_init(&spec);
-    int r = engine_submitted(engine, reader, owner, key, &id, err);
+    json_value(&out, json_object_get(call->request, "spec"));
+    int r = spec_parse(text.s, text.len, "spec", "/", NULL, &spec, NULL, err);
+    if (r >= 0)
+        r = submitted_find(engine, reader, owner, key, &spec, &id, err);
     if (r < 0)
         return r;
     if (id) {
@@ -101,10 +105,6 @@ static int route_submit(struct call *call, struct err *err)
         call->watch = id;
         return 0;
     }
-    json_value(&out, json_object_get(call->request, "spec"));
-    r = spec_parse(text.s, text.len, "spec", "/", NULL, &spec, NULL, err);
-    if (r < 0)
-        return r;
     const json_t *point = json_object_get(call->request, "point");
     struct submission submission = {
         .spec = &spec,

@@ -9,6 +9,7 @@
  * Requests go over short blocking calls of their own; the watched events come over one connection.
  */
 #include "api/session.h"
+#include "api/link.h"
 #include "api/routes.h"
 #include "api/server.h"
 #include "api/wire.h"
@@ -107,8 +108,20 @@ static void on_web_timer(uv_timer_t *timer)
         log_warn("no pages are served: %s", err_text(&err));
         return;
     }
-    autofree(mem) char *link = web_link(session->web);
+    struct link_page page = {.experiment = session->watching};
+    autofree(mem) char *link = link_to(web_link(session->web), &page);
     if (session->options.on_web)
+        session->options.on_web(link, session->options.arg);
+}
+
+/* The one that was joined may serve pages, too; if not, there is no link. */
+static void on_joined_timer(uv_timer_t *timer)
+{
+    struct session *session = timer->data;
+    struct link_page page = {.experiment = session->watching};
+    autofree(mem) char *link = NULL;
+
+    if (link_new(session->home, &page, &link, NULL) >= 0 && session->options.on_web)
         session->options.on_web(link, session->options.arg);
 }
 
@@ -330,7 +343,9 @@ static int watch(struct session *session, int64_t experiment, int64_t seen, stru
     session->told_end = false;
     if (session->runtime)
         route_catch_up(session->runtime, experiment, seen, tell, session);
-    else if (open_pipe(session, err) < 0)
+    else if (!session->options.join_only && session->options.web)
+        uv_timer_start(&session->web_timer, on_joined_timer, WEB_MS, 0);
+    if (!session->runtime && open_pipe(session, err) < 0)
         lost_engine(session); /* it has just gone: the next one knows the experiment too */
     return 0;
 }

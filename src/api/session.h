@@ -19,7 +19,8 @@ struct session_options {
     void (*on_event)(const char *json, void *arg);
     void (*on_live)(const char *json, void *arg); /* document of cli/view.h, four times a second */
     void (*on_failure)(const struct err *err, void *arg); /* the session is of no more use */
-    /* As the engine, serve the pages while it lasts; NULL: do not. Tells the link once. */
+    /* As the engine, serve the pages while it lasts; NULL: do not. Tells the link to the watched
+     * experiment once; joined to one that serves pages, too. */
     const struct web_options *web;
     void (*on_web)(const char *link, void *arg);
     void *arg;

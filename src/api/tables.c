@@ -4,6 +4,7 @@
  * anything is read: what is read then is at least as new.
  */
 #include "api/tables.h"
+#include "api/results.h"
 #include "api/tuning_sum.h"
 #include "base/map.h"
 
@@ -266,6 +267,23 @@ static void digest_table(const struct trial_table *table, struct digest *ret)
     digest_energy(table, ret);
 }
 
+/* How many are on the front, where there are several objectives. */
+static int64_t count_front(const struct entry *entry, struct store *store)
+{
+    struct target target = {.spec = *trial_table_spec(entry->table)}; /* borrowed */
+    struct results results;
+    autofree(mem) size_t *front = NULL;
+    int64_t n = -1;
+
+    if (!target.spec.others.len)
+        return -1;
+    target.experiment.experiment.id = entry->experiment;
+    if (results_load(store, &target, &results, NULL) >= 0)
+        n = (int64_t)results_front(&results, &target.spec, &front);
+    results_release(&results);
+    return n;
+}
+
 int tables_digest(struct tables *tables, struct store *store, int64_t experiment,
                   struct digest *ret, struct err *err)
 {
@@ -277,6 +295,7 @@ int tables_digest(struct tables *tables, struct store *store, int64_t experiment
         if (r < 0)
             return r;
         digest_table(entry->table, &entry->digest);
+        entry->digest.front = count_front(entry, store);
         entry->has_digest = true;
     }
     *ret = entry->digest;

@@ -33,6 +33,7 @@ struct digest {
     bool measured;           /* all of them */
     double spark[SPARK_MAX]; /* the best value so far, by number, spread over all */
     size_t n_spark;
+    int64_t front; /* of several objectives: trials that no other one beats in all; -1: of one */
 };
 int tables_digest(struct tables *tables, struct store *store, int64_t experiment,
                   struct digest *ret, struct err *err);

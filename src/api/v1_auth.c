@@ -7,6 +7,7 @@
  * chat, a mail) would not send a cookie of SameSite=Strict along with one.
  */
 #include "api/auth_head.h"
+#include "api/link.h"
 #include "api/web_internal.h"
 #include "base/clock.h"
 #include "store/object.h"
@@ -185,14 +186,18 @@ static void on_login(struct web_call *call)
 
 #define PAGE_TYPE "text/html; charset=utf-8"
 
-static void add_page(struct str *to, int64_t experiment, const char *sentence)
+static void add_page(struct str *to, const struct link_page *page, const char *sentence)
 {
+    long long experiment = page->experiment, trial = page->trial;
+
     str_add(to, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                 "<meta name=\"viewport\" content=\"width=device-width\"><link rel=\"icon\" "
                 "href=\"data:,\"><title>Hone</title>");
-    if (!sentence && experiment)
-        str_addf(to, "<meta http-equiv=\"refresh\" content=\"0; url=/#/e/%lld\">",
-                 (long long)experiment);
+    if (!sentence && experiment && trial)
+        str_addf(to, "<meta http-equiv=\"refresh\" content=\"0; url=/#/t/%lld.%lld\">", experiment,
+                 trial);
+    else if (!sentence && experiment)
+        str_addf(to, "<meta http-equiv=\"refresh\" content=\"0; url=/#/e/%lld\">", experiment);
     else if (!sentence)
         str_add(to, "<meta http-equiv=\"refresh\" content=\"0; url=/\">");
     str_addf(to, "</head><body><p>%s</p></body></html>\n",
@@ -204,8 +209,24 @@ static void refuse_page(struct web_call *call, unsigned status, const char *sent
     static const char *const headers[] = {"Content-Security-Policy", AUTH_CSP, NULL};
     autorelease(str) struct str body = STR_INIT;
 
-    add_page(&body, 0, sentence);
+    add_page(&body, &(struct link_page){0}, sentence);
     http_reply(call->request, status, PAGE_TYPE, &body, headers);
+}
+
+/* experiment=3 or trial=3.7 */
+static int read_page(struct web_call *call, struct link_page *ret)
+{
+    const char *trial = http_param(call->request, "trial");
+    char *end;
+
+    if (!trial)
+        return web_number(call, "experiment", 0, INT32_MAX, 0, &ret->experiment, NULL);
+    errno = 0;
+    ret->experiment = strtoll(trial, &end, 10);
+    if (*end != '.')
+        return -EINVAL;
+    ret->trial = strtoll(end + 1, &end, 10);
+    return errno || *end || ret->experiment <= 0 || ret->trial <= 0 ? -EINVAL : 0;
 }
 
 static void on_open(struct web_call *call)
@@ -213,19 +234,18 @@ static void on_open(struct web_call *call)
     autorelease(err) struct err err = ERR_INIT;
     struct pending *pending = NULL;
     struct auth_entry entry = {.link = false};
-    int64_t experiment = 0;
+    struct link_page page = {0};
 
     if (!str_eq(http_method(call->request), "GET")) { /* a look must not use it up */
         http_reply(call->request, 200, PAGE_TYPE, NULL, NULL);
         return;
     }
-    int r = web_number(call, "experiment", 0, INT32_MAX, 0, &experiment, &err);
-    if (r < 0) {
-        refuse_page(call, 400, "the number of an experiment is wanted");
+    if (read_page(call, &page) < 0) {
+        refuse_page(call, 400, "the number of an experiment or trial is wanted");
         return;
     }
     pending = pending_new(call, 200);
-    r = enter(call, http_segment(call->request, 0), &entry, &pending->cookie, &err);
+    int r = enter(call, http_segment(call->request, 0), &entry, &pending->cookie, &err);
     if (r < 0) {
         free(pending);
         refuse_page(call, status_of(r), err_text(&err));
@@ -233,7 +253,7 @@ static void on_open(struct web_call *call)
     }
     pending->type = PAGE_TYPE;
     pending->page = true;
-    add_page(&pending->body, experiment, NULL);
+    add_page(&pending->body, &page, NULL);
     answer_later(call, pending);
 }
 

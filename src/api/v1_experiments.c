@@ -66,6 +66,11 @@ static void put_spark(struct json_out *out, const struct digest *digest)
     for (size_t i = 0; i < digest->n_spark; i++)
         json_double(out, digest->spark[i]);
     json_end_array(out);
+    json_key(out, "front");
+    if (digest->front >= 0)
+        json_int(out, digest->front);
+    else
+        json_null_out(out);
 }
 
 static void put_experiment(struct json_out *out, struct store *store,

@@ -8,6 +8,7 @@
  */
 #include "api/checkout.h"
 #include "api/rerun.h"
+#include "api/submitted.h"
 #include "api/web_act.h"
 #include "base/fs.h"
 #include "spec/parse.h"
@@ -130,8 +131,8 @@ static int find_known(struct submitting *s, struct store *store)
 {
     const char *key = json_get_text(s->body, "key", NULL);
 
-    return engine_submitted(runtime_engine(s->web->runtime), store, s->who.user, key, &s->id,
-                            &s->err);
+    return submitted_find(runtime_engine(s->web->runtime), store, s->who.user, key,
+                          s->trial.number ? NULL : &s->spec, &s->id, &s->err);
 }
 
 static int submit(struct submitting *s)
@@ -257,14 +258,14 @@ static void begin(struct web_call *call, const struct web_key *keys,
     spec_init(&s->spec);
     s->r = web_keys(call, keys, &s->body, &s->err);
     if (s->r >= 0)
+        s->r = read(s, call);
+    if (s->r >= 0)
         s->r = find_known(s, call->store);
     if (s->r >= 0 && s->id) {
         s->r = 200;
         engine_when_committed(runtime_engine(call->runtime), answer_submit, s);
         return;
     }
-    if (s->r >= 0)
-        s->r = read(s, call);
     if (s->r >= 0)
         s->r = check_code(s);
     if (s->r < 0)

@@ -11,6 +11,7 @@
 #include "api/where.h"
 #include "api/fresh.h"
 #include "api/where_scope.h"
+#include "api/where_sought.h"
 #include "api/where_told.h"
 #include "series/curves.h"
 #include "series/series.h"
@@ -45,6 +46,7 @@ struct where {
     struct where_told told; /* parameters that the spec does not have */
     VEC(struct metric) metrics;
     struct expr *condition, *key;
+    VEC(const char *) sought; /* words instead of a condition; the arena's */
     struct where_row row;
     bool late; /* it ended after the store was looked at */
     VEC(struct stat_row) stats;
@@ -282,7 +284,8 @@ static int test_row(struct where *where, int64_t number, struct err *err)
                                  .points = trial ? metric_points : NULL,
                                  .blocks = trial ? metric_blocks : NULL};
     struct expr_value value;
-    int r = where->condition ? expr_test(where->condition, &source, err) : 1;
+    int r = where->condition ? expr_test(where->condition, &source, err)
+                             : where_seeks(&where->row, where->sought.at, where->sought.len);
 
     if (r == 1 && where->key) {
         int failed = expr_eval(where->key, &source, &value, err);
@@ -356,6 +359,16 @@ static int parse_both(struct where *where, struct err *err)
                                      EXPR_ANY, ask->now_us, &where->key, err);
 }
 
+/* "fashion mnist" is no expression: experiments are sought that have these words. */
+static void take_words(struct where *where)
+{
+    char *rest = arena_strdup(&where->arena, where->ask.condition), *word;
+
+    while ((word = strtok_r(rest, " \t", &rest)))
+        vec_push(&where->sought, word);
+    where->ask.condition = NULL;
+}
+
 /* A name that is not known may be that of a metric in a trial whose samples are not stored. */
 static int parse_all(struct where *where, struct err *err)
 {
@@ -368,6 +381,8 @@ static int parse_all(struct where *where, struct err *err)
     expr_free(where->condition);
     where->condition = NULL;
     r = where->ask.target ? add_told(where, err) : 0;
+    if (!where->ask.target && where_only_words(where->ask.condition))
+        take_words(where);
     return r < 0 ? r : parse_both(where, err);
 }
 
@@ -420,6 +435,7 @@ void where_free(struct where *where)
     where_scope_release(&where->scope);
     where_told_release(&where->told);
     vec_release(&where->metrics);
+    vec_release(&where->sought);
     arena_release(&where->arena);
     free(where);
 }

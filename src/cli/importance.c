@@ -7,7 +7,7 @@
 #include "cli/cmd.h"
 #include "cli/output.h"
 #include "cli/mattered.h"
-#include "cli/results.h"
+#include "api/results.h"
 #include "cli/width.h"
 
 #include <errno.h>

@@ -5,11 +5,10 @@
  * The link holds a secret that works once. It reaches the browser by way of a file that only its
  * owner can read: everybody on this machine sees the words of a command.
  */
-#include "api/auth.h"
-#include "api/wire.h"
+#include "api/find.h"
+#include "api/link.h"
 #include "base/fs.h"
 #include "cli/remote.h"
-#include "store/object.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,94 +16,47 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ADDRESS_MAX 4096
-
 static const struct cmd_option options[] = {
     {"print", 0, NULL, "only print the link"},
     {NULL, 0, NULL, NULL},
 };
 
-/* "http://127.0.0.1:7470", or what the second line of HOME/address says browsers should use. */
-static int read_base(const char *home, char **ret, struct err *err)
-{
-    autofree(mem) char *path = xasprintf("%s/address", home);
-    autorelease(str) struct str text = STR_INIT;
-    int r = fs_read(path, ADDRESS_MAX, &text, err);
+/* ---- of this home, or of the server that was named ---- */
 
-    if (r < 0 || !text.len)
-        return err_set(err, ENOENT,
-                       "nothing serves %s: 'hone serve' does, and 'hone run' while it runs", home);
-    char *line = text.s + strcspn(text.s, "\n");
-    char *other = *line ? line + 1 : line;
-    *line = '\0';
-    other[strcspn(other, "\n")] = '\0';
-    *ret = *other ? xstrdup(other) : xasprintf("http://%s", text.s);
-    return 0;
-}
-
-static int find_experiment(const struct cmd_call *call, int64_t *ret, struct err *err)
+static int find_page(const struct cmd_call *call, struct link_page *ret, struct err *err)
 {
     autofree(store) struct store *store = NULL;
-    struct experiment_row row = {.note = NULL};
+    struct target target = {.has_trial = false};
 
-    *ret = 0;
     if (!call->n_args)
         return 0;
     int r = store_open_read(call->home, &store, err);
-    if (r >= 0)
-        r = store_find_experiment(store, call->args[0], false, &row, err);
     if (r < 0)
         return r;
-    *ret = row.experiment.id;
-    experiment_row_release(&row);
-    return 0;
-}
-
-/* The engine keeps its hash. */
-static int make_link(const char *home, char ret[AUTH_SECRET_SIZE], struct err *err)
-{
-    autofree(mem) char *user = user_self();
-    autofree(json) json_t *reply = NULL;
-    autorelease(str) struct str request = STR_INIT;
-    struct json_out out = JSON_OUT(&request);
-    char sha256[SHA256_HEX_SIZE];
-    int r = secret_new(ret, err);
-
-    if (r == 0)
-        r = sha256_hex(ret, strlen(ret), sha256, err);
-    if (r < 0)
-        return r;
-    json_begin_object(&out);
-    json_put_text(&out, "do", "token_add");
-    json_put_text(&out, "kind", "link");
-    json_put_text(&out, "user", user);
-    json_put_text(&out, "role", role_name(ROLE_ADMIN));
-    json_put_text(&out, "sha256", sha256);
-    json_end_object(&out);
-    return wire_call(home, request.s, &reply, err);
-}
-
-/* ---- of this home, or of the server that was named ---- */
-
-static int link_here(const struct cmd_call *call, int64_t *ret_experiment, char **ret,
-                     struct err *err)
-{
-    autofree(mem) char *base = NULL;
-    char secret[AUTH_SECRET_SIZE];
-    int r = read_base(call->home, &base, err);
-
-    if (r >= 0)
-        r = find_experiment(call, ret_experiment, err);
-    if (r >= 0)
-        r = make_link(call->home, secret, err);
-    if (r >= 0)
-        *ret = xasprintf("%s/open/%s", base, secret);
+    r = target_find(store, call->args[0], FIND_ANY, &target, err);
+    ret->experiment = target.experiment.experiment.id;
+    ret->trial = target.has_trial ? target.trial.trial.number : 0;
+    target_release(&target);
     return r;
 }
 
+static int link_here(const struct cmd_call *call, char **ret, struct err *err)
+{
+    struct link_page page = {0};
+    int r = find_page(call, &page, err);
+
+    return r < 0 ? r : link_new(call->home, &page, ret, err);
+}
+
+/* "3.7" or null. */
+static int64_t trial_number(const json_t *shown)
+{
+    const char *dot = strrchr(json_get_text(shown, "trial", ""), '.');
+    return dot ? strtoll(dot + 1, NULL, 10) : 0;
+}
+
 /* By the name that reached it from here. Its role is that of our token. */
-static int link_there(const struct cmd_call *call, int64_t *ret_experiment, char **ret,
-                      struct err *err)
+static int link_there(const struct cmd_call *call, char **ret, struct err *err)
 {
     autofree(remote) struct remote *remote = NULL;
     autofree(json) json_t *reply = NULL, *shown = NULL;
@@ -112,7 +64,6 @@ static int link_there(const struct cmd_call *call, int64_t *ret_experiment, char
 
     if (r >= 0 && call->n_args)
         r = remote_show(remote, call->args[0], &shown, err);
-    *ret_experiment = json_get_int(shown, "experiment", 0);
     if (r >= 0)
         r = remote_call(remote, "POST", "/v1/links", "{}", &reply, err);
     if (r < 0)
@@ -120,7 +71,8 @@ static int link_there(const struct cmd_call *call, int64_t *ret_experiment, char
     const char *path = json_get_text(reply, "link", "");
     if (!str_starts(path, "/open/") || path[strcspn(path, " \"'<>&")])
         return err_set(err, EIO, "%s does not answer as a hone server does", remote_url(remote));
-    *ret = xasprintf("%s%s", remote_url(remote), path);
+    struct link_page page = {json_get_int(shown, "experiment", 0), trial_number(shown)};
+    *ret = link_to(xasprintf("%s%s", remote_url(remote), path), &page);
     return 0;
 }
 
@@ -198,16 +150,10 @@ static int run(struct cmd_call *call)
 {
     autorelease(err) struct err err = ERR_INIT;
     autofree(mem) char *link = NULL;
-    int64_t experiment = 0;
-    int r = (call->server ? link_there : link_here)(call, &experiment, &link, &err);
+    int r = (call->server ? link_there : link_here)(call, &link, &err);
 
     if (r < 0)
         return cmd_fail(call, CMD_FAILED, &err);
-    if (experiment) {
-        char *longer = xasprintf("%s?experiment=%lld", link, (long long)experiment);
-        free(link);
-        link = longer;
-    }
     say_link(call, link);
     fflush(stdout);
     show(call, link);
@@ -216,9 +162,10 @@ static int run(struct cmd_call *call)
 
 const struct cmd cmd_open = {
     .name = "open",
-    .args = "[EXPERIMENT]",
+    .args = "[EXPERIMENT|TRIAL]",
     .help = "open the pages of a running server in a browser",
-    .details = "Prints a link and opens it where there is a display. It works once, within ten "
+    .details = "Prints a link and opens it where there is a display: the list, or the page of the "
+               "experiment or trial that was named. It works once, within ten "
                "minutes: the browser keeps a session for 30 days ('hone token ls' lists it, "
                "'hone token rm' ends it). 'hone serve' and 'hone run' print one, too.",
     .min_args = 0,

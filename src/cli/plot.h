@@ -7,7 +7,7 @@
 #define HONE_PLOT_H
 
 #include "cli/chart.h"
-#include "cli/results.h"
+#include "api/results.h"
 
 struct plot {
     const struct target *target;

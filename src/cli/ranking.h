@@ -6,7 +6,7 @@
 #ifndef HONE_RANKING_H
 #define HONE_RANKING_H
 
-#include "cli/results.h"
+#include "api/results.h"
 
 struct ranking {
     struct results results;

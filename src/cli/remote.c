@@ -35,6 +35,7 @@ struct remote {
     struct str reply, head; /* head: the lines of its headers */
     remote_line_fn *line;   /* NULL: the reply is kept */
     void *arg;
+    bool has_token;   /* one is sent */
     bool ended;       /* `line` has had enough */
     atomic_bool quit; /* remote_quit() */
     long status;      /* of the last answer; 0: none */
@@ -120,6 +121,7 @@ static int add_token(struct remote *remote, const struct cmd_call *call, struct 
         return err_set(err, EINVAL, "HONE_TOKEN holds the end of a line");
     autofree(mem) char *line = xasprintf("Authorization: Bearer %s", token);
     add_header(remote, line);
+    remote->has_token = true;
     return 0;
 }
 
@@ -292,6 +294,11 @@ static int refused(struct remote *remote, long status, struct err *err)
         sentence = json_get_text(reply, "error", NULL);
     if (sentence)
         str_add_printable(&text, sentence, MIN(strlen(sentence), 2000));
+    if (status == 401 && remote->has_token)
+        return err_set(err, EACCES,
+                       "%s does not know the token that was sent: it is mistyped, has ended, was "
+                       "removed, or is another server's ('hone token add' there makes one)",
+                       remote->url);
     if (status == 401)
         return err_set(err, EACCES,
                        "%s does not know you: put a token ('hone token add' there) into "

@@ -7,7 +7,7 @@
 #ifndef HONE_CLI_REPLAY_H
 #define HONE_CLI_REPLAY_H
 
-#include "cli/results.h"
+#include "api/results.h"
 #include "search/stop.h"
 
 /* A recorded trial, its values minimised. */

@@ -214,19 +214,47 @@ static void put_importance(struct report *report, struct json_out *out)
     json_put_text(out, "importance_why", r == 0 ? NULL : err_text(&err));
 }
 
-static void put_objective(const struct report *report, struct json_out *out)
+static void add_objective(const struct objective *objective, struct json_out *out)
 {
-    const struct objective *objective = &report->target.spec.objective;
-
-    json_key(out, "objective");
-    if (!objective->metric) {
-        json_null_out(out);
-        return;
-    }
     json_begin_object(out);
     json_put_text(out, "metric", objective->metric);
     json_put_text(out, "goal", objective->goal == GOAL_MAXIMIZE ? "maximize" : "minimize");
     json_end_object(out);
+}
+
+static void put_objectives(const struct report *report, struct json_out *out)
+{
+    const struct spec *spec = &report->target.spec;
+
+    json_key(out, "objective");
+    if (spec->objective.metric)
+        add_objective(&spec->objective, out);
+    else
+        json_null_out(out);
+    json_key(out, "objectives");
+    json_begin_array(out);
+    for (size_t i = 0; spec->objective.metric && i <= spec->others.len; i++)
+        add_objective(objective_at(spec, i), out);
+    json_end_array(out);
+}
+
+/* What the command line says of the best, and why: the model's mean, how often it ran; of several
+ * objectives which trials no other one beats. */
+static void put_best(const struct report *report, struct json_out *out)
+{
+    const struct ranking *ranking = &report->ranking;
+    autorelease(str) struct str words = STR_INIT;
+
+    ranking_words(ranking, &report->target, &words);
+    json_put_text(out, "best_words", words.len ? words.s : NULL);
+    json_put_bool(out, "by_model",
+                  ranking->results.n_objectives == 1 && ranking->order.len &&
+                      ranking_has_model(&report->target, ranking_at(ranking, 0)));
+    json_key(out, "front");
+    json_begin_array(out);
+    for (size_t i = 0; ranking->results.n_objectives > 1 && i < ranking->order.len; i++)
+        json_int(out, ranking_at(ranking, i)->number);
+    json_end_array(out);
 }
 
 static int put_document(struct report *report, const struct thinning *thin, struct str *to,
@@ -241,7 +269,8 @@ static int put_document(struct report *report, const struct thinning *thin, stru
     rows_put_whole_experiment(&out, report->store, &report->target,
                               home_has_engine(report->call->home));
     json_end_object(&out);
-    put_objective(report, &out);
+    put_objectives(report, &out);
+    put_best(report, &out);
     int r = put_table(report, thin, &out, err);
     put_history(report, &out);
     if (r == 0)

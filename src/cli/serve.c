@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * serve.c — hone serve: be the engine of a home, and take what others send over HTTP and UDP, until
- * told to end.
+ * serve.c — hone serve: be the engine of a home, serve its pages, and take what others send over
+ * HTTP and UDP, until told to end.
  */
 #include "api/server.h"
 #include "api/web.h"
@@ -102,6 +102,8 @@ static int be_engine(struct serving *serving, struct err *err)
 
     if (pid)
         r = err_set(err, EAGAIN, "another hone process (pid %d) is at work in %s", pid, home);
+    if (r == 0)
+        series_db_seal(runtime_series(serving->runtime), NULL); /* if not, the log keeps it */
     return r < 0 ? r : server_new(&serving->loop, serving->runtime, &serving->server, err);
 }
 
@@ -279,8 +281,16 @@ static const struct cmd_option options[] = {
 const struct cmd cmd_serve = {
     .name = "serve",
     .args = "",
-    .help = "take metrics from other programs over HTTP and UDP, and answer queries",
-    .details = "Programs that write to InfluxDB can write here: /write and /api/v2/write take line "
+    .help = "serve the pages of a home, run what is submitted, take metrics from other programs",
+    .details = "While it runs it is the engine of the home, for one person or a team. It prints a "
+               "link that opens the pages in a browser, once ('hone open' prints another): all "
+               "experiments, their trials, curves, logs and analyses, live, with what one can do "
+               "with them (docs/pages.md). 'hone run' and 'hone submit' in this home hand their "
+               "experiments to it, and so does 'hone submit --server URL' from elsewhere; 'hone "
+               "queue' shows what waits. Everything is JSON over HTTP (docs/openapi.yaml), and "
+               "MLflow's clients can log to it. Ctrl-C or SIGTERM ends it: running trials go on, "
+               "and the next engine takes them over.\n\nPrograms that write to InfluxDB can write "
+               "here: /write and /api/v2/write take line "
                "protocol (plain or gzip), /query knows SHOW and simple SELECT statements, /ping "
                "answers. A database becomes an experiment, each set of tags (but for host) a trial "
                "with the tags as parameters, measurement.field a metric; a field called value "
@@ -288,14 +298,12 @@ const struct cmd cmd_serve = {
                "'outside', and so do datagrams. NaN and infinities are kept; texts are not. An "
                "answer of 204 means that what was sent survives the end of this process, however "
                "it comes.\n\nWho asks needs a token ('hone token add NAME'), a browser the link "
-               "that is printed, once ('hone open' prints another). Programs of the same user on "
+               "that is printed. Programs of the same user on "
                "this machine may send and query metrics without one; not as root, unless "
                "--trust-local says so. Other addresses than this machine's own need TLS: "
                "--tls-cert and --tls-key, or --behind-proxy.\n\nThe address is printed, and kept "
                "in HOME/address while it is served. "
-               "/v1/ingest counts what came and what was dropped. /metrics is for Prometheus. "
-               "Ctrl-C or SIGTERM ends it. While it runs it is the engine of the home: other "
-               "commands submit to it.",
+               "/v1/ingest counts what came and what was dropped. /metrics is for Prometheus.",
     .min_args = 0,
     .max_args = 0,
     .options = options,

@@ -14,7 +14,7 @@
 
 static const struct cmd_option options[] = {
     OVERRIDE_OPTIONS,
-    {"key", 0, "TEXT", "your own name for it: the same key gives the same experiment, for ever"},
+    {"key", 0, "TEXT", "your own name for it: the same again gives the same experiment, for ever"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -71,8 +71,8 @@ static void say(const struct cmd_call *call, const struct submitted *submitted)
     if (call->json)
         printf("{\"experiment\":%lld%s}\n", id, submitted->known ? ",\"known\":true" : "");
     else if (submitted->known)
-        printf("experiment %lld was submitted with this key before; nothing new is begun, and the "
-               "spec is as it was then: 'hone attach %lld' shows it\n",
+        printf("experiment %lld was submitted with this key before; nothing new is begun: 'hone "
+               "attach %lld' shows it\n",
                id, id);
     else
         printf("experiment %lld is submitted: 'hone attach %lld' shows it\n", id, id);
@@ -120,7 +120,7 @@ const struct cmd cmd_submit = {
         "server's environment and what the spec says under env.\n\n"
         "With --key a submission that is sent again names the experiment that it began, "
         "whether that still runs or not, and begins nothing: so a script may try until it gets "
-        "an answer. Another spec needs another key.",
+        "an answer. Another spec with the same key is refused: it needs another key.",
     .min_args = 0,
     .max_args = 1,
     .options = options,

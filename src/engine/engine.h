@@ -80,6 +80,8 @@ struct submission {
 int engine_submit(struct engine *engine, struct store *store, struct submission *submission,
                   struct now now, int64_t *ret_experiment, struct err *err);
 
+/* The spec of an experiment that is at work here, as JSON; NULL: it is not. */
+const char *engine_spec_json(const struct engine *engine, int64_t experiment);
 /* What was submitted with this key, however long ago; 0: nothing. Who heard no answer sends the
  * same key again, and nothing runs twice. */
 int engine_submitted(const struct engine *engine, struct store *store, const char *owner,

@@ -62,6 +62,12 @@ static void announce(struct run *run, struct now now)
     engine_event(run, 0, &json, now);
 }
 
+const char *engine_spec_json(const struct engine *engine, int64_t experiment)
+{
+    const struct run *run = engine_find(engine, experiment);
+    return run ? run->experiment.spec_json : NULL;
+}
+
 /* What is not committed yet is in memory. */
 int engine_submitted(const struct engine *engine, struct store *store, const char *owner,
                      const char *key, int64_t *ret, struct err *err)

@@ -89,6 +89,9 @@ uint64_t series_db_end(const struct series_db *db, const struct series_source *s
 /* Forget an experiment (trial 0) or one trial, and the ends of its sources. As lasting as rows are:
  * after flush and sync. The room is given back when segments are merged. */
 int series_db_drop(struct series_db *db, int64_t experiment, int64_t trial, struct err *err);
+/* Seal what is in memory unless its log is small (64 KiB): a server that may idle for days starts so.
+ * In memory a curve takes some kilobytes however short it is, in every handle. */
+int series_db_seal(struct series_db *db, struct err *err);
 /* Seal what is in memory and merge small segments now (`hone gc`, tests); else it is done by a
  * worker when the log has 16 MiB or the home is closed. */
 int series_db_compact(struct series_db *db, struct err *err);

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <math.h>
 #include <sys/stat.h>
 
@@ -56,6 +57,40 @@ TEST(rows_come_back_at_once_after_opening_again_and_after_sealing)
     db = must_open(home, SERIES_READ);
     check_range(db, source_of(1, 2), 5100);
     assert_null(series_db_notes(db)[0]);
+    series_db_free(db);
+    home_end(home);
+}
+
+static size_t segments_in(const char *home)
+{
+    autofree(mem) char *pattern = xasprintf("%s/series/*.seg", home);
+    glob_t found = {0};
+
+    glob(pattern, 0, NULL, &found);
+    size_t n = found.gl_pathc;
+    globfree(&found);
+    return n;
+}
+
+TEST(a_log_that_is_not_small_is_sealed_when_asked_to)
+{
+    char *home = home_new();
+    struct series_db *db = must_open(home, SERIES_WRITE);
+
+    append_range(db, source_of(1, 1), 0, 10);
+    assert_int_equal(series_db_sync(db, NULL), 0);
+    assert_int_equal(series_db_seal(db, NULL), 0);
+    assert_int_equal(segments_in(home), 0);
+    append_range(db, source_of(1, 2), 0, 20000);
+    assert_int_equal(series_db_sync(db, NULL), 0);
+    assert_int_equal(series_db_seal(db, NULL), 0);
+    assert_int_equal(segments_in(home), 1);
+    check_range(db, source_of(1, 1), 10);
+    check_range(db, source_of(1, 2), 20000);
+    series_db_free(db);
+    db = must_open(home, SERIES_READ);
+    check_range(db, source_of(1, 2), 20000);
+    assert_int_equal(series_db_seal(db, NULL), -EROFS);
     series_db_free(db);
     home_end(home);
 }

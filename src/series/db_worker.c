@@ -369,6 +369,13 @@ int db_seal_all(struct series_db *db, struct err *err)
     return r < 0 ? r : db_seal_frozen(db, err);
 }
 
+int series_db_seal(struct series_db *db, struct err *err)
+{
+    if (db->mode != SERIES_WRITE)
+        return err_set(err, EROFS, "%s was opened for reading", db->folder);
+    return db->log.at < LOG_SMALL ? 0 : db_seal_all(db, err);
+}
+
 int series_db_compact(struct series_db *db, struct err *err)
 {
     if (db->mode != SERIES_WRITE)

@@ -147,7 +147,7 @@ int store_open(const char *home, struct store **ret, struct err *err)
     autofree(store) struct store *store = store_make(home);
     int version;
 
-    int r = fs_make_dirs(home, 0777, err);
+    int r = fs_make_dirs(home, 0700, err); /* others have no business in it */
     if (r >= 0)
         r = check_header(store->path, err);
     if (r >= 0)

@@ -152,7 +152,7 @@ int snapshot_take(const char *home, const char *folder, struct snapshot *ret, st
     struct tree tree = {0};
 
     *ret = (struct snapshot){.size = 0};
-    int r = fs_make_dirs(home, 0777, packer.err);
+    int r = fs_make_dirs(home, 0700, packer.err);
     if (r >= 0)
         r = tree_list(folder, home, &tree, packer.err);
     if (r >= 0)

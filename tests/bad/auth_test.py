@@ -472,7 +472,19 @@ def no_secret_is_kept_or_logged(place: Place):
     assert not any(secret in said for secret in secrets), said
 
 
-main(every_route_asks_for_its_role, all_of_v1_and_of_the_stock_clients_needs_a_role,
+def each_kind_of_wrong_credential_gets_its_own_sentence(place: Place):
+    server = Server(place)
+    said = {}
+    for what, words in (("none", None), ("ours", "Bearer " + WRONG), ("foreign", "Bearer secret")):
+        status, _, text = server.send("GET", "/v1/me", None, {"Authorization": words} if words else {})
+        assert status == 401, (what, status)
+        said[what] = json.loads(text)["error"]
+    assert said["none"].startswith("this needs a token"), said
+    assert said["ours"].startswith("this token is not known here"), said
+    assert said["foreign"].startswith("what was sent as a token is none of Hone's"), said
+
+
+main(each_kind_of_wrong_credential_gets_its_own_sentence, every_route_asks_for_its_role, all_of_v1_and_of_the_stock_clients_needs_a_role,
      a_token_comes_in_the_forms_of_stock_clients, who_only_reads_changes_nothing, a_token_ends_when_it_is_removed_or_over,
      tokens_are_managed_over_http_by_admins, a_link_opens_one_session_once, hone_open_prints_another_link,
      sessions_survive_a_restart_and_end_on_demand, a_login_with_a_token_goes_with_the_token,

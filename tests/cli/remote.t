@@ -50,7 +50,7 @@ hone token: 'a b' is no name of a user: 1 to 64 letters, digits and _ . @ + -
 ? 2
 $ sh as.sh ada token rm eve; sh as.sh eve ls
 2 removed
-hone: http://[..] does not know you: put a token ('hone token add' there) into HONE_TOKEN or a --token-file
+hone: http://[..] does not know the token that was sent: it is mistyped, has ended, was removed, or is another server's ('hone token add' there makes one)
 ? 1
 $ sh as.sh ada token rm eve
 hone: no token eve: 'hone token ls' lists them

@@ -25,7 +25,7 @@ $ sh ask.sh ls
 hone: http://[..] does not know you: put a token ('hone token add' there) into HONE_TOKEN or a --token-file
 ? 1
 $ HONE_TOKEN=wrong sh ask.sh ls
-hone: http://[..] does not know you: put a token ('hone token add' there) into HONE_TOKEN or a --token-file
+hone: http://[..] does not know the token that was sent: it is mistyped, has ended, was removed, or is another server's ('hone token add' there makes one)
 ? 1
 $ hone ls --server http://127.0.0.1:1
 hone: cannot reach the server at http://127.0.0.1:1: [..]
@@ -109,9 +109,11 @@ $ sh ask.sh pause --all
 hone: [..]
 ? 1
 # the queue; pause, resume, stop
-$ touch hold1 hold2 hold3; sh ask.sh submit spec.yaml --name long --key k; sh ask.sh submit spec.yaml --key k --json
+$ touch hold1 hold2 hold3; sh ask.sh submit spec.yaml --name long --key k; sh ask.sh submit spec.yaml --name long --key k --json; sh ask.sh submit spec.yaml --key k
 experiment 4 is submitted: 'hone attach 4' shows it
 {"experiment":4,"known":true}
+hone: key 'k' was used for experiment 4, with another spec: another spec needs another key
+? 1
 $ until sh ask.sh ls 4 | grep -q '4\.1  running  *0.5'; do sleep 0.02; done; sh ask.sh queue 4 --priority 3; sh ask.sh pause 4; sh ask.sh queue
 experiment 4 has priority 3
 experiment 4 starts no more trials: 'hone resume 4' lets it go on

@@ -18,18 +18,27 @@ $ hone serve --port 0 --json > served & until [ -s served ]; do sleep 0.02; done
 # it returns at once with the number
 $ hone submit spec.yaml --key nightly
 experiment 1 is submitted: 'hone attach 1' shows it
-# the same key names the same experiment, whatever comes with it
-$ hone submit spec.yaml --key nightly --name other
-experiment 1 was submitted with this key before; nothing new is begun, and the spec is as it was then: 'hone attach 1' shows it
-$ hone submit spec.yaml --key nightly --name other --json
+# the same key names the same experiment
+$ hone submit spec.yaml --key nightly
+experiment 1 was submitted with this key before; nothing new is begun: 'hone attach 1' shows it
+$ hone submit spec.yaml --key nightly --priority 3 --json
 {"experiment":1,"known":true}
+# another spec with it is a mistake, not the old experiment
+$ hone submit spec.yaml --key nightly --name other
+hone: key 'nightly' was used for experiment 1, with another spec: another spec needs another key
+? 1
+$ hone submit spec.yaml --key nightly --set search.trials=2 --json
+hone: key 'nightly' was used for experiment 1, with another spec: another spec needs another key
+? 1
 $ hone submit --key "" spec.yaml
 hone submit: --key has 1 to 200 bytes
 'hone help submit' tells more
 ? 2
 # also when it has ended, and when it is gone
-$ until hone ls | grep -q finished; do sleep 0.02; done; hone submit spec.yaml --key nightly --json
+$ until hone ls | grep -q finished; do sleep 0.02; done; hone submit spec.yaml --key nightly --json; hone submit spec.yaml --key nightly --name other
 {"experiment":1,"known":true}
+hone: key 'nightly' was used for experiment 1, with another spec: another spec needs another key
+? 1
 $ hone rm --yes 1; hone submit spec.yaml --key nightly --json
 1 removed; 'hone gc' frees its code if no other experiment uses it
 {"experiment":1,"known":true}

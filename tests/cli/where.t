@@ -112,6 +112,22 @@ $ hone ls --where 'failed = 0' --json | grep -o '"name":"[a-z]*"'
 "name":"two"
 $ hone ls --where "state = 'running'"
 none fits
+# plain words find experiments that say them: name, tag, note, owner, description, number
+$ hone note one 'as in the Paper' > out; hone run --name three --trials 1 --minimize l --set 'description=Fashion on a phone' -- sh -c 'echo l=1' > out
+$ seek() { hone ls --where "$1" --json | grep -o '"name":"[a-z]*"' | tr '\n' ' '; }; seek tw; seek KEEP; seek 'paper one'; seek 'fashion phone'; seek 2; seek "$(id -un)" | wc -w
+"name":"two" "name":"two" "name":"one" "name":"three" "name":"two" 3
+$ hone ls --where 'paper two'
+none fits
+# what has a sign of an expression is one
+$ hone ls --where 'fashion = 3'
+hone ls: --where: no column is called 'fashion' (a text is written in quotes)
+'hone help ls' tells more
+? 2
+$ hone ls --where 'not fashion'
+hone ls: --where: no column is called 'fashion' (a text is written in quotes)
+'hone help ls' tells more
+? 2
+$ hone rm --yes three > out
 # what is exported, and which are the best
 $ hone export one --where 'x > 3' | cut -d, -f1,2,6,7
 trial,state,x,opt

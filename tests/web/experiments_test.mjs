@@ -4,7 +4,8 @@
  * experiments_test.mjs — signing in, the list of experiments and what one can do there, in a real
  * browser against a real server.
  */
-import { axe, base, check, checkLooks, enter, equal, expectTrouble, holdTimers, launch, run, runTests, serve, strange, test, until, visit, write } from "./lib.mjs";
+import { readFileSync } from "node:fs";
+import { axe, base, check, checkLooks, enter, equal, expectTrouble, holdTimers, launch, newTab, run, runTests, serve, shot, stopServer, strange, test, until, visit, write } from "./lib.mjs";
 
 const rows = (page) => page.locator("[data-experiment]");
 const row = (page, e) => page.locator(`[data-experiment="${e}"]`);
@@ -58,16 +59,77 @@ test("a row tells state, progress, best and owner; script in a note is shown as 
 });
 
 test("the filter takes the language of expressions and shows its error sentence", async () => {
+    expectTrouble(/400/); /* of what is not yet written to its end, where typing is slow */
     await page.keyboard.press("/");
     await page.keyboard.type("'paper' in tags");
     await until(async () => (await rows(page).count()) === 1, "one row");
     await until(() => page.url().includes("where="), "the filter in the address");
-    expectTrouble(/400/);
     await page.locator("[data-filter]").fill("best < nonsense_name");
     await page.locator(".filter-error").waitFor();
     check((await page.textContent(".filter-error")).includes("nonsense_name"), "the sentence names what is wrong");
     await page.locator("[data-filter]").fill("");
     await until(async () => (await rows(page).count()) === 3, "all rows");
+});
+
+test("words find what says them, and the box tells how to search", async () => {
+    await page.locator("[data-filter]").fill("Paper sec");
+    await until(async () => (await rows(page).count()) === 1, "one row");
+    equal(await rows(page).first().getAttribute("data-experiment"), "2", "the row");
+    await page.locator("[data-filter]").fill("");
+    await until(async () => (await rows(page).count()) === 3, "all rows");
+    await page.getByRole("button", { name: "How to search" }).click();
+    await page.locator(".search-help").waitFor();
+    equal((await axe(page)).join("\n"), "", "axe");
+    await shot(page, "search-help");
+    await page.keyboard.press("Escape");
+    await page.locator(".search-help").waitFor({ state: "detached" });
+});
+
+test("the queue is paused and goes on", async () => {
+    const paused = () => JSON.parse(run("queue", "--json")).paused;
+    await page.getByRole("button", { name: "Pause the queue" }).click();
+    await page.getByRole("button", { name: "The queue is paused: go on" }).waitFor();
+    equal(paused(), true, "paused");
+    await shot(page, "queue-paused");
+    await page.getByRole("button", { name: "The queue is paused: go on" }).click();
+    await page.getByRole("button", { name: "Pause the queue" }).waitFor();
+    equal(paused(), false, "paused");
+});
+
+test("trials and the report are saved as files", async () => {
+    for (const [item, name, part] of [["Save its trials (CSV)", "2-second.csv", "trial,state"], ["Save a report (HTML)", "2-second.html", "<!doctype html>"]]) {
+        const [file] = await Promise.all([page.waitForEvent("download"), choose(2, item)]);
+        equal(file.suggestedFilename(), name, "its name");
+        check(readFileSync(await file.path(), "utf8").startsWith(part), part);
+    }
+});
+
+test("of several objectives the list tells how many are on the front", async () => {
+    write("two.sh", '#!/bin/sh\necho "loss=0.$1 size=0.$((9 - $1))"\n');
+    run("submit", write("two.yaml", "name: two\ncommand: ./two.sh {x}\nparams: {x: [1, 2, 3]}\nobjective: [{metric: loss, goal: minimize}, {metric: size, goal: minimize}]\nsearch: {algorithm: grid}\n"));
+    await row(page, 4).getByText("finished").waitFor();
+    await row(page, 4).getByRole("link", { name: "3 on the front" }).waitFor();
+    await shot(page, "list");
+    run("rm", "--yes", "4");
+    await row(page, 4).waitFor({ state: "detached" });
+});
+
+test("who may not change an experiment is told so before the server would", async () => {
+    const token = /hone_\S+/.exec(run("token", "add", "vic", "--role", "viewer"))[0];
+    const viewer = await strange();
+    expectTrouble(/401/);
+    await viewer.goto(`${base}/`);
+    await viewer.getByLabel(/token/).fill(token);
+    await viewer.getByRole("button", { name: "Sign in" }).click();
+    await row(viewer, 1).waitFor();
+    check(await row(viewer, 1).locator(".cell-star button").isDisabled(), "no star for a viewer");
+    await row(viewer, 1).locator(".cell-more button").click();
+    await viewer.getByRole("menuitem", { name: "Your role, viewer, changes nothing" }).waitFor();
+    for (const name of ["Star", "Delete …"]) check(await viewer.getByRole("menuitem", { name }).isDisabled(), name);
+    check(await viewer.getByRole("menuitem", { name: "Save its trials (CSV)" }).isEnabled(), "reading is allowed");
+    await shot(viewer, "viewer");
+    equal(await viewer.getByRole("button", { name: "Pause the queue" }).count(), 0, "the queue is an admin's");
+    await viewer.context().close();
 });
 
 test("an address with a filter and an order shows the same view", async () => {
@@ -95,7 +157,7 @@ test("star, tag and note are kept by the server", async () => {
 
 test("what a command starts shows up by itself", async () => {
     run("submit", "third.yaml", "--set", "name=fourth");
-    await row(page, 4).getByText("finished").waitFor();
+    await row(page, 5).getByText("finished").waitFor();
     await page.getByText("4 experiments").waitFor();
 });
 
@@ -180,6 +242,24 @@ test("the switch of the theme is kept", async () => {
     await one.waitForSelector(".top-bar");
     check((await ground()) !== before, "the theme is forgotten");
     await one.context().close();
+});
+
+test("when the server is gone, the page says that a run may have ended", async () => {
+    const one = await enter();
+    expectTrouble(/ERR_/);
+    const late = await newTab(one); /* it ends before the page has asked anything, or is even there */
+    await late.route("**/v1/**", (asked) => asked.abort());
+    await late.goto(`${base}/`);
+    await late.locator(".failure").getByText("the run has ended").waitFor();
+    await late.route("**/assets/app.js", (asked) => asked.abort());
+    await late.reload();
+    await late.getByText("what served this page has ended").waitFor();
+    await late.close();
+    await stopServer();
+    await one.locator(".banner").getByText("the run has ended").waitFor();
+    await shot(one, "run-ended");
+    await one.context().close();
+    await serve();
 });
 
 test("signed out is signed out", async () => {

@@ -26,6 +26,7 @@ export class ApiError extends Error {
 
 export const signedOut = new Store(false);
 export const reachable = new Store(true);
+export const myself = new Store<T.Me | null>(null);
 
 const kept = new Map<string, { etag: string; value: unknown }>();
 const keptMax = 200;
@@ -155,7 +156,11 @@ export async function post<R = { ok: true }>(path: string, body: unknown = {}, s
 
 /* ---- the routes by name ---- */
 
-export const me = (signal?: AbortSignal) => get<T.Me>("/v1/me", {}, signal);
+export async function me(signal?: AbortSignal): Promise<T.Me> {
+    const answer = await get<T.Me>("/v1/me", {}, signal);
+    myself.set(answer);
+    return answer;
+}
 export const login = (token: string) => post<{ user: string; role: string }>("/v1/login", { token });
 export const logout = () => post("/v1/logout");
 
@@ -230,6 +235,12 @@ export const star = (experiment: number, trial: number, starred: boolean) =>
 /* A trial once more, exactly: the number of the new experiment, of one trial. */
 export const rerun = async (name: string, key: string) => (await post<{ experiment: number }>(`/v1/trials/${encodeURIComponent(name)}/rerun`, { key })).experiment;
 export const remove = (experiment: number, trial: number) => post("/v1/changes", { do: "rm", experiment, trial });
+/* What `hone NAME ARGS` of this home prints. */
+export async function commandText(name: string, args: string[]): Promise<string> {
+    const { exit, text, error } = await post<T.CommandResult>(`/v1/commands/${name}`, { args, plain: true });
+    if (exit !== 0) throw new ApiError(error.trim() || `hone ${name} ended with ${exit}`, 500, "internal");
+    return text;
+}
 /* `hone NAME ARGS --json` of this home. */
 export const command = (name: string, args: string[], signal?: AbortSignal) =>
     post<T.CommandResult>(`/v1/commands/${encodeURIComponent(name)}`, { args }, signal);

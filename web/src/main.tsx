@@ -11,4 +11,6 @@ import { startTheme } from "./theme.ts";
 startTheme();
 startAddress();
 startKeys();
-render(<Shell />, document.getElementById("app") as HTMLElement);
+const place = document.getElementById("app") as HTMLElement;
+place.textContent = ""; /* what stood there until now */
+render(<Shell />, place);

@@ -41,6 +41,7 @@ export interface ExperimentRow {
     objective?: Objective | null;
     budget?: number | null;
     spark?: (number | null)[];
+    front?: number | null; /* of several objectives: trials that no other one beats in all */
 }
 
 export interface ExperimentPage {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actions.tsx — what one can do with an experiment: star, tag, note, pause, stop, resume, delete. The
- * list and the page of an experiment offer the same.
+ * actions.tsx — what one can do with an experiment: star, tag, note, pause, stop, resume, delete, take
+ * it along as a file. The list and the page of an experiment offer the same; who may not change it is
+ * told so before the server would.
  *
  * Deleting asks first, then waits 8 s with an undo, and is only then sent: until then the row is
  * hidden (`leaving`) and nothing has happened.
  */
 import * as api from "../api.ts";
-import { Store } from "../store.ts";
-import type { ExperimentRow } from "../types.ts";
+import { Store, useStore } from "../store.ts";
+import type { ExperimentRow, Me } from "../types.ts";
 import { askText, confirm } from "../ui/dialog.tsx";
 import type { MenuItem } from "../ui/menu.tsx";
 import { attempt, later, toastError } from "../ui/toast.tsx";
@@ -21,17 +22,50 @@ const unhide = (e: number) => leaving.update((set) => new Set([...set].filter((x
 /* `changed` is called when the server has done it: load anew. */
 export type Changed = () => void;
 
+/* Why `me` may not change it; null: it may. As the server decides (src/api/web_act.c). */
+function refusal(row: ExperimentRow, me: Me | null): string | null {
+    if (!me || me.role === "admin") return null;
+    if (me.role === "viewer") return "Your role, viewer, changes nothing";
+    return row.owner === me.user ? null : `It belongs to ${row.owner || "somebody else"}: only its owner or an admin may change it`;
+}
+
+export function useRefusal(row: ExperimentRow): string | null {
+    return refusal(row, useStore(api.myself));
+}
+
+/* Say so, if it may not be changed. */
+function refuse(row: ExperimentRow): boolean {
+    const words = refusal(row, api.myself.get());
+    if (words) toastError(words);
+    return words !== null;
+}
+
+/* What a command prints becomes a file of the browser's. */
+async function save(words: string, file: string, type: string, name: string, args: string[]): Promise<void> {
+    const make = async () => {
+        const at = URL.createObjectURL(new Blob([await api.commandText(name, args)], { type }));
+        Object.assign(document.createElement("a"), { href: at, download: file }).click();
+        setTimeout(() => URL.revokeObjectURL(at), 60_000);
+    };
+    await attempt(make, words);
+}
+
+const fileName = (row: ExperimentRow, ending: string) => `${row.experiment}-${row.name.replace(/[^\p{L}\p{N}._-]+/gu, "-")}.${ending}`;
+
 export async function star(row: ExperimentRow, changed: Changed): Promise<void> {
+    if (refuse(row)) return;
     if (await attempt(() => api.star(row.experiment, 0, !row.starred))) changed();
 }
 
 export async function editNote(row: ExperimentRow, changed: Changed): Promise<void> {
+    if (refuse(row)) return;
     const words = await askText(`Note on ${row.name}`, "Note", row.note ?? "", "Save", true);
     if (words !== null && (await attempt(() => api.note(row.experiment, 0, words.trim() || null)))) changed();
 }
 
 /* Tags as one line, commas between: what is new is added, what is gone is taken away. */
 export async function editTags(row: ExperimentRow, changed: Changed): Promise<void> {
+    if (refuse(row)) return;
     const words = await askText(`Tags of ${row.name}`, "Tags, with commas between", row.tags.join(", "));
     if (words === null) return;
     const wanted = new Set(words.split(",").map((w) => w.trim()).filter((w) => w !== ""));
@@ -60,6 +94,7 @@ export async function resume(row: ExperimentRow, changed: Changed): Promise<void
 }
 
 export async function pause(row: ExperimentRow, changed: Changed, mode: "starts" | "freeze" = "starts"): Promise<void> {
+    if (refuse(row)) return;
     const act = () => (row.paused ? api.resume(row.experiment) : api.pause(row.experiment, mode));
     const said = mode === "starts" ? "is paused: no new trial starts" : "is frozen: its trials stand still";
     if (await attempt(act, row.paused ? `${row.name} goes on` : `${row.name} ${said}`)) changed();
@@ -74,6 +109,7 @@ export async function setPriority(row: ExperimentRow, changed: Changed): Promise
 }
 
 export async function remove(row: ExperimentRow, changed: Changed): Promise<void> {
+    if (refuse(row)) return;
     const words = (
         <p>
             {row.name} (experiment {row.experiment}) goes with all its trials, curves, logs and files. You have 8 seconds to take it back.
@@ -93,7 +129,9 @@ export async function remove(row: ExperimentRow, changed: Changed): Promise<void
 
 export function actionsOf(row: ExperimentRow, changed: Changed): MenuItem[] {
     const runs = row.state === "running";
-    return [
+    const refused = refusal(row, api.myself.get());
+    const e = String(row.experiment);
+    const changes: MenuItem[] = [
         { label: row.starred ? "Take the star away" : "Star", icon: "star", act: () => void star(row, changed) },
         { label: "Tags …", icon: "tag", act: () => void editTags(row, changed) },
         { label: "Note …", icon: "note", act: () => void editNote(row, changed) },
@@ -107,5 +145,12 @@ export function actionsOf(row: ExperimentRow, changed: Changed): MenuItem[] {
               ] as MenuItem[])
             : ([{ label: "Resume …", icon: "play", act: () => void resume(row, changed) }] as MenuItem[])),
         { label: "Delete …", icon: "trash", danger: true, disabled: runs, act: () => void remove(row, changed) },
+    ];
+    return [
+        ...(refused ? [{ label: refused, disabled: true, act: () => {} }] : []),
+        ...changes.slice(0, -1).map((item) => (refused ? { ...item, disabled: true } : item)),
+        { label: "Save its trials (CSV)", icon: "down", act: () => void save("The trials are saved", fileName(row, "csv"), "text/csv", "export", [e]) },
+        { label: "Save a report (HTML)", icon: "down", act: () => void save("The report is saved", fileName(row, "html"), "text/html", "report", [e]) },
+        ...changes.slice(-1).map((item) => (refused ? { ...item, disabled: true } : item)),
     ];
 }

@@ -13,9 +13,11 @@ import { useStore } from "../store.ts";
 import { useChanges } from "../stream.ts";
 import type { ExperimentPage, ExperimentRow } from "../types.ts";
 import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
 import { Filter } from "../ui/field.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Empty, Failure, Loading } from "../ui/parts.tsx";
+import { attempt } from "../ui/toast.tsx";
 import { editNote, editTags, leaving, pause, remove, star } from "./actions.tsx";
 import "./page.css";
 import { pageSize } from "./page_size.ts";
@@ -101,6 +103,60 @@ function useListKeys(rows: ExperimentRow[], changed: () => void): number {
     return at;
 }
 
+function SearchHelp() {
+    const [open, setOpen] = useState(false);
+    const examples: [string, string][] = [
+        ["fashion resnet", "each word is in the name, a tag, the note, the owner or the description"],
+        ["state = 'running'", "a field and a value; texts in quotes"],
+        ["best < 0.1 and 'paper' in tags", "and, or, not join"],
+        ["name ~ '^mnist' or owner = 'ann'", "~ takes a pattern"],
+        ["created > now - 7d", "times and durations"],
+    ];
+    return (
+        <>
+            <Button kind="quiet" label="How to search" onClick={() => setOpen(true)}>
+                ?
+            </Button>
+            {open && (
+                <Dialog title="How to search" onClose={() => setOpen(false)} wide>
+                    <dl class="search-help">
+                        {examples.map(([text, words]) => (
+                            <div key={text}>
+                                <dt>
+                                    <code>{text}</code>
+                                </dt>
+                                <dd>{words}</dd>
+                            </div>
+                        ))}
+                    </dl>
+                    <p class="dim">
+                        Fields: number, name, state, reason, trials, completed, failed, best, created, ended, duration, tags, note, starred, owner, priority, paused. docs/expressions.md tells
+                        it all.
+                    </p>
+                </Dialog>
+            )}
+        </>
+    );
+}
+
+/* Whether anything starts at all; an admin says so. */
+function Queue() {
+    const load = useLoad("queue", api.queue);
+    const me = useStore(api.myself);
+    useChanges(useThrottled(load.reload, 1000));
+    const paused = load.value?.paused ?? false;
+    const flip = async () => {
+        if (await attempt(() => api.pauseQueue(!paused), paused ? "The queue goes on" : "The queue is paused: no new trial starts")) load.reload();
+    };
+    if (!load.value) return null;
+    if (me?.role !== "admin") return paused ? <span class="queue-paused">The queue is paused</span> : null;
+    return (
+        <Button kind={paused ? "primary" : "quiet"} icon={paused ? "play" : "pause"} onClick={() => void flip()}>
+            {paused ? "The queue is paused: go on" : "Pause the queue"}
+        </Button>
+    );
+}
+
 export function ExperimentsPage() {
     const [where, setWhere] = useQuery("where", text());
     const [sort, setSort] = useQuery("sort", text());
@@ -117,8 +173,10 @@ export function ExperimentsPage() {
         <section class="experiments">
             <h1 class="sr">Experiments</h1>
             <div class="toolbar">
-                <Filter label="Filter experiments" placeholder="filter:  state = 'running'  ·  best < 0.1 and 'paper' in tags" value={where} onChange={setWhere}
+                <Filter label="Filter experiments" placeholder="words, or:  state = 'running'  ·  best < 0.1 and 'paper' in tags" value={where} onChange={setWhere}
                     error={isFilterError ? load.error?.message : null} busy={load.loading} />
+                <SearchHelp />
+                <Queue />
                 <span class="count dim" role="status">
                     {load.value && formatPlural(load.value.total, "experiment")}
                 </span>

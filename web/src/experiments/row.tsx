@@ -6,7 +6,7 @@ import type { ExperimentRow } from "../types.ts";
 import { Button } from "../ui/button.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { Ago, Num, Progress, Spark, StateChip } from "../ui/parts.tsx";
-import { actionsOf, star } from "./actions.tsx";
+import { actionsOf, star, useRefusal } from "./actions.tsx";
 
 function endedOf(row: ExperimentRow): number {
     return row.trials.completed + row.trials.stopped + row.trials.failed;
@@ -14,10 +14,11 @@ function endedOf(row: ExperimentRow): number {
 
 export function Row({ row, changed, isCurrent }: { row: ExperimentRow; changed: () => void; isCurrent: boolean }) {
     const { experiment, name, objective } = row;
+    const refused = useRefusal(row);
     return (
         <tr class={isCurrent ? "current" : ""} data-experiment={experiment}>
             <td class="cell-star">
-                <Button kind="quiet" icon="star" filled={row.starred} pressed={row.starred} label={row.starred ? `${name} has a star` : `Star ${name}`}
+                <Button kind="quiet" icon="star" filled={row.starred} pressed={row.starred} label={refused ?? (row.starred ? `${name} has a star` : `Star ${name}`)} disabled={refused !== null}
                     onClick={() => void star(row, changed)} />
             </td>
             <th scope="row" class="cell-name">
@@ -50,7 +51,13 @@ export function Row({ row, changed, isCurrent }: { row: ExperimentRow; changed: 
                         <Num value={row.best.value} />
                     </a>
                 )}
-                {objective && <small> {objective.metric}</small>}
+                {typeof row.front === "number" ? (
+                    <a href={format(["e", experiment, "analysis"])} title="Trials that no other one beats in all objectives">
+                        {formatCount(row.front)} on the front
+                    </a>
+                ) : (
+                    objective && <small> {objective.metric}</small>
+                )}
             </td>
             <td class="cell-spark">
                 <Spark values={row.spark ?? []} label={`best so far of ${name}`} />

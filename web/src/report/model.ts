@@ -6,6 +6,7 @@
 import type { ChartLine } from "../chart/draw.ts";
 import { wantsLog } from "../analysis/axis.ts";
 import type { Field, Results } from "../analysis/data.ts";
+import type { ParamSpec } from "../types.ts";
 import type { Report, ReportColumn } from "./shape.ts";
 
 function textColumn(column: ReportColumn, cells: unknown[]): { names: string[]; values: Float64Array } {
@@ -14,13 +15,20 @@ function textColumn(column: ReportColumn, cells: unknown[]): { names: string[]; 
     return { names, values: Float64Array.from(cells, (c) => (c === null || c === undefined ? Number.NaN : (index.get(String(c)) ?? Number.NaN))) };
 }
 
-function fieldOf(column: ReportColumn, cells: unknown[]): Field {
+/* As the spec has it: its scale, not what the values look like. */
+function specLog(report: Report, label: string): boolean | undefined {
+    const spec = report.experiment.spec as { params?: Record<string, ParamSpec | undefined> } | null | undefined;
+    const scale = spec?.params?.[label]?.scale;
+    return typeof scale === "string" ? scale === "log" : undefined;
+}
+
+function fieldOf(report: Report, column: ReportColumn, cells: unknown[]): Field {
     const label = column.name.replace(/^(params|metrics)\./, "").replace(/\.last$/, "");
     const kind = column.kind === "field" ? "other" : column.kind;
     if (column.type === "text" || column.type === "bool") return { name: column.name, label, kind, log: false, ...textColumn(column, cells) };
     const number = (c: unknown) => (typeof c === "number" ? c : column.type === "time" && typeof c === "string" ? Date.parse(c) / 1000 : Number.NaN);
     const values = Float64Array.from(cells, number);
-    return { name: column.name, label, kind, values, names: null, log: kind === "param" && (column.log ?? wantsLog(values)) };
+    return { name: column.name, label, kind, values, names: null, log: kind === "param" && (specLog(report, label) ?? column.log ?? wantsLog(values)) };
 }
 
 const cellsOf = (report: Report, name: string) => {
@@ -34,16 +42,17 @@ export function resultsOf(report: Report): Results | null {
     const rows = states ? report.rows.filter((_, i) => states[i] === "completed") : report.rows;
     const only: Report = { ...report, rows };
     const numbers = Float64Array.from(cellsOf(only, "number") ?? [], Number);
-    const value = fieldOf({ name: "value", kind: "field", type: "number" }, cellsOf(only, "value") ?? []);
+    const value = fieldOf(report, { name: "value", kind: "field", type: "number" }, cellsOf(only, "value") ?? []);
     if (numbers.length === 0 || value.values.length !== numbers.length) return null;
     const goal = report.objective?.goal === "maximize" ? 1 : -1;
     const objective: Field = { ...value, label: report.objective?.metric ?? "value", kind: "value" };
-    const others = report.columns.flatMap((c, i) => (c.kind === "field" && c.name !== "seconds" ? [] : [fieldOf(c, rows.map((row) => row[i]))]));
+    const others = report.columns.flatMap((c, i) => (c.kind === "field" && c.name !== "seconds" ? [] : [fieldOf(report, c, rows.map((row) => row[i]))]));
+    const objectives: Results["objectives"] = (report.objectives ?? []).map((o) => ({ field: `metrics.${o.metric}.last`, goal: o.goal === "maximize" ? 1 : -1 }));
     let best = -1;
     objective.values.forEach((v, i) => {
         if (Number.isFinite(v) && (best < 0 || v * goal > objective.values[best]! * goal)) best = i;
     });
-    return { experiment: Number(report.experiment.experiment ?? 0), rows: rows.length, numbers, fields: [objective, ...others], objective, goal, objectives: [], best };
+    return { experiment: Number(report.experiment.experiment ?? 0), rows: rows.length, numbers, fields: [objective, ...others], objective, goal, objectives, best };
 }
 
 /* Trial numbers, values, and the best so far. */

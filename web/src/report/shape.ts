@@ -21,6 +21,10 @@ export interface Report {
     version: string; // of hone
     experiment: Record<string, unknown>; // `hone show E --json`: name, state, spec, environment, best …
     objective: { metric: string; goal: 'minimize' | 'maximize' } | null;
+    objectives?: { metric: string; goal: 'minimize' | 'maximize' }[]; // all of them
+    best_words?: string | null; // "best 0.93 (model 0.929 ± 0.001, run 3 times): trial 3.12"; of several objectives how many are on the front
+    by_model?: boolean; // the best was named by what the search expects, not by its value alone
+    front?: number[]; // trials that no other one beats in all objectives
     total: number; // trials there are; rows may be fewer: the best ones
     columns: ReportColumn[];
     rows: unknown[][]; // in the order of columns

@@ -15,7 +15,7 @@ import { hurry, startStream, status } from "../stream.ts";
 import type { Me } from "../types.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog, Questions } from "../ui/dialog.tsx";
-import { Empty, Failure, Loading } from "../ui/parts.tsx";
+import { Empty, Failure, Loading, RunEnded } from "../ui/parts.tsx";
 import { Toasts } from "../ui/toast.tsx";
 import { Login } from "./login.tsx";
 import { TopBar } from "./top_bar.tsx";
@@ -67,7 +67,9 @@ function Banner() {
     if (answers && live !== "away") return null;
     return (
         <div class="banner" role="alert">
-            The server does not answer. What you see is what was last known; it will come back by itself.
+            <span>
+                The server does not answer. What you see is what was last known; it will come back by itself. <RunEnded />
+            </span>
             <Button kind="quiet" onClick={hurry}>
                 Try now
             </Button>

@@ -71,11 +71,14 @@ export function Filter({ value, onChange, error, placeholder, label, busy }: {
     const [words, setWords] = useState(value);
     const timer = useRef(0);
     const id = useId();
-    useEffect(() => setWords(value), [value]);
+    const sent = useRef(value); /* what comes back of it must not undo what was typed since */
+    useEffect(() => {
+        if (value !== sent.current) setWords((sent.current = value));
+    }, [value]);
     useEffect(() => () => clearTimeout(timer.current), []);
     const send = (next: string, ms: number) => {
         clearTimeout(timer.current);
-        timer.current = window.setTimeout(() => onChange(next.trim()), ms);
+        timer.current = window.setTimeout(() => onChange((sent.current = next.trim())), ms);
     };
     return (
         <div class={`filter${error ? " wrong" : ""}${busy ? " busy" : ""}`} role="search">

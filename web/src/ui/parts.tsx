@@ -93,11 +93,21 @@ export function Empty({ title, children }: { title: string; children?: Component
     );
 }
 
+/* Where nothing answers any more. */
+export function RunEnded() {
+    return (
+        <>
+            If <code>hone run</code> served it, the run has ended: <code>hone serve</code> shows what it found, and <code>hone open</code> then gives a new link.
+        </>
+    );
+}
+
 export function Failure({ error, retry }: { error: ApiError | Error; retry?: () => void }) {
+    const isAway = "code" in error && error.code === "unavailable" && error.status === 0;
     return (
         <div class="empty failure" role="alert">
-            <h2>That did not work</h2>
-            <p>{error.message}</p>
+            <h2>{isAway ? "The server does not answer" : "That did not work"}</h2>
+            <p>{isAway ? <RunEnded /> : error.message}</p>
             {retry && <Button onClick={retry}>Try again</Button>}
         </div>
     );

@@ -2,7 +2,7 @@
 /*
  * results.c — rows of the database as arrays, and which of them no other one beats.
  */
-#include "cli/results.h"
+#include "api/results.h"
 
 #include <math.h>
 
