@@ -4,9 +4,9 @@
  *
  *     filter FOLDER [RUNS [STEPS]]
  *
- * Fills a store with RUNS (10,000) runs of STEPS (10,000) steps, 20 metrics at every step, if FOLDER
- * does not exist. Then it asks which runs fit, with a handle that is new and with one that is warm,
- * and compares every 97th answer with that of all points.
+ * Fills a store with RUNS (10,000) runs of STEPS (10,000) steps, 20 metrics at every step, if
+ * FOLDER does not exist. Then it asks which runs fit, with a handle that is new and with one that
+ * is warm, and compares every 97th answer with that of all points.
  */
 #include "base/fs.h"
 #include "base/rng.h"
@@ -15,11 +15,11 @@
 #include <math.h>
 #include <time.h>
 
-#define BATCH 1000
+#define BATCH   1000
 #define METRICS 20
-static const char *const names[METRICS] = {"val_loss", "acc", "grad_norm", "m3",  "m4",  "m5",  "m6",
-                                      "m7",       "m8",  "m9",        "m10", "m11", "m12", "m13",
-                                      "m14",      "m15", "m16",       "m17", "m18", "m19"};
+static const char *const names[METRICS] = {
+    "val_loss", "acc", "grad_norm", "m3",  "m4",  "m5",  "m6",  "m7",  "m8",  "m9",
+    "m10",      "m11", "m12",       "m13", "m14", "m15", "m16", "m17", "m18", "m19"};
 static const char *const condition = "min(val_loss, step > 1000) < 0.3 and "
                                      "time_to(acc >= 0.9) < 2h and last(grad_norm) is finite";
 

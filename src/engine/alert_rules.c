@@ -30,7 +30,8 @@ static double worse_by(const struct alert_curve *curve, double a, double b)
 /* ---- diverged ---- */
 
 /* What "times its best" is measured by. A curve that has gained nothing may have begun near zero by
- * its nature: there the range in which its first n values were says more. 0: nothing to measure by. */
+ * its nature: there the range in which its first n values were says more. 0: nothing to measure by.
+ */
 static double scale_of(const struct alert_curve *curve, size_t n)
 {
     double low = curve->values[0], high = low;

@@ -80,7 +80,7 @@ struct influx_all { /* of all databases that share it */
 struct influx_limits {
     size_t series, names;   /* how many */
     struct influx_all *all; /* or NULL; outlives the keys */
-    size_t bytes;         /* of memory for all of them, as near as it can be counted */
+    size_t bytes;           /* of memory for all of them, as near as it can be counted */
     bool fixed_kinds; /* as InfluxDB: a value of another kind than the first of its name is refused
                        */
 };

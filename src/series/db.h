@@ -89,8 +89,8 @@ uint64_t series_db_end(const struct series_db *db, const struct series_source *s
 /* Forget an experiment (trial 0) or one trial, and the ends of its sources. As lasting as rows are:
  * after flush and sync. The room is given back when segments are merged. */
 int series_db_drop(struct series_db *db, int64_t experiment, int64_t trial, struct err *err);
-/* Seal what is in memory unless its log is small (64 KiB): a server that may idle for days starts so.
- * In memory a curve takes some kilobytes however short it is, in every handle. */
+/* Seal what is in memory unless its log is small (64 KiB): a server that may idle for days starts
+ * so. In memory a curve takes some kilobytes however short it is, in every handle. */
 int series_db_seal(struct series_db *db, struct err *err);
 /* Seal what is in memory and merge small segments now (`hone gc`, tests); else it is done by a
  * worker when the log has 16 MiB or the home is closed. */
@@ -139,8 +139,8 @@ int series_db_headers(struct series_db *db, const struct series_source *source, 
 /* ---- care: read every byte; fn gets a sentence for each thing that is wrong. 0: all is well,
  * > 0: how many things are not. `torn`: nobody else writes, so that a record without its end is
  * told, too (what a writer has just begun to write looks torn) ---- */
-int series_db_verify(struct series_db *db, bool torn,
-                     void (*fn)(const char *sentence, void *arg), void *arg);
+int series_db_verify(struct series_db *db, bool torn, void (*fn)(const char *sentence, void *arg),
+                     void *arg);
 /* What is on disk. */
 struct series_size {
     uint64_t values, rows, bytes, segments, log_bytes;

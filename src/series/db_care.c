@@ -61,8 +61,8 @@ static int verify_left_out(struct series_db *db, note_fn *fn, void *arg)
     return wrong;
 }
 
-int series_db_verify(struct series_db *db, bool torn,
-                     void (*fn)(const char *sentence, void *arg), void *arg)
+int series_db_verify(struct series_db *db, bool torn, void (*fn)(const char *sentence, void *arg),
+                     void *arg)
 {
     int wrong = verify_left_out(db, fn, arg);
 
