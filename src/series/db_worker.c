@@ -5,6 +5,7 @@
  * looks. A seal that failed loses nothing: its log is still there, and it is tried again.
  */
 #include "series/inside.h"
+#include "series/merge_plan.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -14,9 +15,6 @@
 #define RETRY_BYTES                                                                                \
     (1u << 20) /* after a failed seal, look again when the log has grown so much                   \
                 */
-#define LEVELS      5
-#define LEVEL_SMALL 3            /* below 1 GiB */
-#define MERGE_MOST  (1ull << 32) /* bytes: a larger segment is left as it is */
 
 static void *work(void *arg)
 {
@@ -167,20 +165,6 @@ static struct layer *oldest_frozen(const struct series_db *db)
     return NULL;
 }
 
-static unsigned level_of(const struct layer *layer)
-{
-    unsigned level = 0;
-
-    for (uint64_t size = layer->segment->size >> 21; size; size /= MERGE_COUNT)
-        level++;
-    return level;
-}
-
-static bool may_merge(const struct layer *layer, unsigned level)
-{
-    return layer->segment && layer->segment->size < MERGE_MOST && level_of(layer) <= level;
-}
-
 /* What could not be opened is kept: a segment made of both its neighbours would cover its numbers,
  * and the next open would take it for left over. */
 static bool lie_together(const struct series_db *db, const struct layer *a, const struct layer *b)
@@ -191,29 +175,18 @@ static bool lie_together(const struct series_db *db, const struct layer *a, cons
     return true;
 }
 
-/* How many neighbours of at most that level begin at layer i. */
-static size_t run_length(const struct series_db *db, size_t i, unsigned level)
+typedef size_t plan_fn(const struct merge_piece *pieces, size_t n, size_t *ret_from);
+
+static size_t find_run(const struct series_db *db, plan_fn *plan, size_t *ret_from)
 {
     struct layer *const *at = db->layers.at;
-    size_t n = 0;
+    autofree(mem) struct merge_piece *pieces = xcalloc(db->layers.len + 1, sizeof(*pieces));
 
-    while (i + n < db->layers.len && may_merge(at[i + n], level) &&
-           (n == 0 || lie_together(db, at[i + n - 1], at[i + n])))
-        n++;
-    return n;
-}
-
-/* The first run of more than `most` neighbours of at most that level. */
-static size_t find_run(const struct series_db *db, unsigned level, size_t most, size_t *ret_from)
-{
-    for (size_t i = 0, n; i < db->layers.len; i += MAX(n, 1)) {
-        n = run_length(db, i, level);
-        if (n > most) {
-            *ret_from = i;
-            return n;
-        }
-    }
-    return 0;
+    for (size_t i = 0; i < db->layers.len; i++)
+        pieces[i] = (struct merge_piece){.bytes = at[i]->segment ? at[i]->segment->size : 0,
+                                         .fixed = !at[i]->segment,
+                                         .apart = i > 0 && !lie_together(db, at[i - 1], at[i])};
+    return plan(pieces, db->layers.len, ret_from);
 }
 
 double db_dropped_share(const struct series_db *db, const struct layer *layer)
@@ -262,10 +235,8 @@ static struct job *merge_job(const struct series_db *db, size_t from, size_t n)
 
 static void start_merge(struct series_db *db)
 {
-    size_t from = 0, n = 0;
+    size_t from = 0, n = find_run(db, merge_plan, &from);
 
-    for (unsigned level = 0; level < LEVELS && !n; level++)
-        n = find_run(db, level, MERGE_COUNT, &from);
     if (!n)
         n = find_dropped(db, &from);
     if (!n)
@@ -347,7 +318,7 @@ int db_seal_frozen(struct series_db *db, struct err *err)
 
 static int merge_small(struct series_db *db, struct err *err)
 {
-    size_t from = 0, n = find_run(db, LEVEL_SMALL, 1, &from);
+    size_t from = 0, n = find_run(db, merge_plan_small, &from);
     int r = n ? run_here(db, merge_job(db, from, n), err) : 0;
 
     for (size_t i = 0; r == 0 && i < db->layers.len; i++)

@@ -22,7 +22,6 @@
 #define LOG_BUFFER    (256u << 10) /* then it is written without being asked to */
 #define LOG_KEPT      (1u << 20)   /* a smaller one is not sealed when the home is closed */
 #define LOG_SMALL     (64u << 10)  /* a smaller one is not sealed when asked to */
-#define MERGE_COUNT   8            /* more segments of about one size are merged */
 #define DROPPED_WORTH 0.25 /* of a segment's sources: then it is written anew without them */
 
 struct log {
