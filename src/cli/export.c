@@ -7,6 +7,7 @@
  * in export_follow.c, InfluxDB in export_influx.c.
  */
 #include "base/clock.h"
+#include "base/log.h"
 #include "cli/cmd.h"
 #include "cli/export.h"
 #include "cli/output.h"
@@ -491,6 +492,16 @@ static int export_there(const struct cmd_call *call, struct export *export, expo
     return go_with(call, export, write);
 }
 
+/* What could not be read is not passed over in silence. */
+static size_t tell_damage(const struct series_db *series)
+{
+    size_t n = 0;
+
+    for (const char *const *notes = series_db_notes(series); notes[n]; n++)
+        log_warn("series: %s; 'hone doctor --store' names all damage", notes[n]);
+    return n;
+}
+
 static int export_here(const struct cmd_call *call, const struct export *export, export_fn *write)
 {
     autofree(store) struct store *store = NULL;
@@ -507,6 +518,8 @@ static int export_here(const struct cmd_call *call, const struct export *export,
     filtered.base.target = &target;
     int r = target_find(store, call->args[0], FIND_EXPERIMENT, &target, err);
     int code = r < 0 ? cmd_fail(call, CMD_FAILED, err) : export_target(call, &filtered, write);
+    if (code == CMD_OK && tell_damage(series) > 0)
+        code = CMD_FAILED;
     where_free(filtered.where);
     target_release(&target);
     return code;

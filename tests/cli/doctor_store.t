@@ -24,5 +24,9 @@ $ hone doctor --home h --store | grep -c wrong
 1
 $ hone doctor --home h --store > /dev/null
 ? 1
-$ hone export --home h 1 --metrics | grep -c '^1[.]'
+$ hone export --home h 1 --metrics 2> said | grep -c '^1[.]'
 5
+$ grep -c 'series: .*damaged' said
+1
+$ hone export --home h 1 --metrics > /dev/null 2>&1
+? 1
