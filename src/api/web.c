@@ -122,11 +122,13 @@ static int open_wake(struct web *web, struct err *err)
     web->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (web->wake_fd < 0)
         return err_errno(err, errno, "the server could not be started");
-    uv_poll_init(web->loop, &web->wake, web->wake_fd);
+    int r = uv_poll_init(web->loop, &web->wake, web->wake_fd);
+    if (r < 0)
+        return err_errno(err, -r, "the server could not be started");
     web->wake.data = web;
     web->handles = 1;
-    uv_poll_start(&web->wake, UV_READABLE, on_wake);
-    return 0;
+    r = uv_poll_start(&web->wake, UV_READABLE, on_wake);
+    return r < 0 ? err_errno(err, -r, "the server could not be started") : 0;
 }
 
 /* ---- open, close ---- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gc_series.c — hone gc: samples of what was removed give their room back, small segments are
- * merged. Where an engine runs, its own worker does that.
+ * merged. Where an engine runs, its own worker does that,
+ * but for segments of which little was removed.
  */
 #include "cli/gc.h"
 #include "engine/runtime.h"
@@ -22,7 +23,7 @@ int gc_series(struct gc *gc, struct err *err)
     if (r < 0)
         return r;
     series_db_size(db, &before);
-    if (before.segments < 2 && before.log_bytes < WORTH && !before.dropped)
+    if (before.segments < 2 && before.log_bytes < WORTH && !series_db_has_dropped(db))
         return 0;
     r = series_db_compact(db, err);
     series_db_size(db, &after);

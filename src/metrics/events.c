@@ -83,7 +83,7 @@ static const char *name_of(struct events *events, const struct events_value *val
 
 static int64_t time_of(double wall_s)
 {
-    return wall_s > 0 && wall_s < 9e12 ? (int64_t)llround(wall_s * 1e6) : 0;
+    return wall_s > 0 && wall_s < 9e9 ? (int64_t)llround(wall_s * 1e6) : 0;
 }
 
 static void emit_values(struct events *events)

@@ -144,8 +144,9 @@ int series_db_verify(struct series_db *db, bool torn, void (*fn)(const char *sen
 /* What is on disk. */
 struct series_size {
     uint64_t values, rows, bytes, segments, log_bytes;
-    uint64_t dropped; /* segments that have samples of what was removed */
 };
 void series_db_size(const struct series_db *db, struct series_size *ret);
+/* Has some segment samples of what was removed? Looks at every source. */
+bool series_db_has_dropped(const struct series_db *db);
 
 #endif

@@ -76,6 +76,14 @@ int series_db_verify(struct series_db *db, bool torn, void (*fn)(const char *sen
 }
 
 /* ---- size ---- */
+bool series_db_has_dropped(const struct series_db *db)
+{
+    vec_foreach (layer, &db->layers)
+        if (db_dropped_share(db, *layer) > 0)
+            return true;
+    return false;
+}
+
 static void add_memory(const struct memory *memory, struct series_size *ret)
 {
     vec_foreach (source, &memory->sources) {
@@ -99,7 +107,6 @@ void series_db_size(const struct series_db *db, struct series_size *ret)
             continue;
         }
         ret->segments++;
-        ret->dropped += db_dropped_share(db, *layer) > 0;
         ret->bytes += (*layer)->segment->size;
         ret->values += (*layer)->segment->values;
         ret->rows += (*layer)->segment->rows;

@@ -330,13 +330,29 @@ void db_reopen_lost(struct series_db *db)
     }
 }
 
+/* A segment that a writer wrote anew, without what was dropped, has its name still: whoever reads
+ * on in the old one holds its room. */
+static bool is_replaced(const struct series_db *db, const struct layer *layer,
+                        const struct db_file *file)
+{
+    struct stat st;
+
+    return db->mode == SERIES_READ && layer->segment &&
+           fstatat(db->dir_fd, file->name, &st, 0) == 0 && st.st_ino != layer->segment->inode;
+}
+
 static int load_file(struct series_db *db, const struct db_file *file, struct err *err)
 {
     struct layer *layer = db_layer_find(db, file);
 
     db->number = MAX(db->number, file->last);
-    if (!file->wal)
+    if (!file->wal) {
+        if (layer && is_replaced(db, layer, file)) {
+            db_layer_remove(db, layer);
+            layer = NULL;
+        }
         return layer ? 0 : load_segment(db, file, err);
+    }
     if (!layer) {
         layer = layer_new(file->first, file->last);
         layer->memory = memory_new(file->first);

@@ -65,11 +65,12 @@ static void add_segment(struct weave *weave, const struct segment_reader *reader
     const struct segment *segment = reader->segment;
     const struct segment_source *source = segment_source(segment, index);
 
-    for (uint32_t i = 0; i < source->groups; i++)
-        vec_push(&weave->cursors,
-                 ((struct cursor){.order = weave->cursors.len,
-                                  .reader = reader,
-                                  .group = &segment->groups[source->first_group + i]}));
+    for (uint32_t i = 0; i < source->groups; i++) {
+        struct cursor cursor = {.order = weave->cursors.len,
+                                .reader = reader,
+                                .group = &segment->groups[source->first_group + i]};
+        vec_push(&weave->cursors, cursor);
+    }
     for (uint32_t i = 0; i < source->columns; i++) {
         const struct segment_column *column = &segment->columns[source->first_column + i];
         for (uint32_t j = 0; j < column->strands; j++) {

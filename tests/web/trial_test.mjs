@@ -211,9 +211,9 @@ test("system figures of the trial and of the machine stand in charts with units,
     await visit(page, "#/t/6.1/system", ".figure-chart .uplot");
     const titles = (group) => page.$$eval(`.figure-group[aria-label="${group}"] .figure-chart`, (all) => all.map((el) => el.getAttribute("aria-label")));
     const told = (group, title) => page.getAttribute(`.figure-group[aria-label="${group}"] .figure-chart[aria-label^="${title}"] figure`, "aria-label");
-    for (const title of ["CPU, of one processor (%)", "Processes and threads"]) check((await titles("This trial")).includes(title), `${title} of the trial`);
-    check((await titles("This trial")).some((title) => /^Memory \([KMG]B\)$/.test(title)), "memory in a unit of its size");
-    check((await titles("The machine")).some((title) => /^Memory \([MGT]B\)$/.test(title)), "the machine's memory");
+    for (const title of ["CPU, of one processor (%)", "Processes and threads"]) await until(async () => (await titles("This trial")).includes(title), `${title} of the trial`);
+    await until(async () => (await titles("This trial")).some((title) => /^Memory \([KMG]B\)$/.test(title)), "memory in a unit of its size");
+    await until(async () => (await titles("The machine")).some((title) => /^Memory \([MGT]B\)$/.test(title)), "the machine's memory");
     await until(async () => (await told("The machine", "Memory")).includes("total ends at"), "its line");
     await shows(".figure-legend", "resident");
     await page.selectOption(".curves select", "time");

@@ -238,7 +238,7 @@ export const remove = (experiment: number, trial: number) => post("/v1/changes",
 /* What `hone NAME ARGS` of this home prints. */
 export async function commandText(name: string, args: string[]): Promise<string> {
     const { exit, text, error } = await post<T.CommandResult>(`/v1/commands/${name}`, { args, plain: true });
-    if (exit !== 0) throw new ApiError(error.trim() || `hone ${name} ended with ${exit}`, 500, "internal");
+    if (exit !== 0) throw new ApiError(error?.trim() || `hone ${name} ended with ${exit}`, 500, "internal");
     return text;
 }
 /* `hone NAME ARGS --json` of this home. */

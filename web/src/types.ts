@@ -241,7 +241,7 @@ export interface CommandResult {
     exit: number;
     output: unknown;
     text: string;
-    error: string;
+    error: string | null;
 }
 
 /* Values that came in while somebody watches. */

@@ -10,6 +10,7 @@ import { LineView } from "../chart/line_view.tsx";
 import { useLoad } from "../load.ts";
 import { useStore } from "../store.ts";
 import { lineColour, theme } from "../theme.ts";
+import { within } from "../trial/system.tsx";
 import type { Experiment } from "../types.ts";
 import { Failure, Loading } from "../ui/parts.tsx";
 import { Card } from "./figure.tsx";
@@ -56,23 +57,23 @@ export function MachineSeries({ experiment: x, gpus }: { experiment: Experiment;
         return charts.map((c) => ({
             chart: c,
             lines: c.lines.flatMap(([label, metric], i): ChartLine[] => {
-                const line = told[at++];
+                const all = told[at++], line = all && within(all, from ?? -Infinity, to ?? Infinity);
                 if (!line || line.x.length === 0) return [];
                 return [{ id: metric, label, colour: lineColour(i), x: line.x, y: c.share ? line.y.map((v) => v / c.share!) : line.y }];
             }),
         })).filter((c) => c.lines.length > 0);
-    }, [load.value, charts, shade]);
+    }, [load.value, charts, shade, from, to]);
     return (
         <Card title="The machine over time" wide note="Of the whole machine while this experiment ran, with all else that it did.">
             {load.error && !load.value ? <Failure error={load.error} retry={load.reload} /> : !load.value ? <Loading what="the machine's figures" />
                 : drawn.length === 0 ? <p class="dim">No figures of the machine were kept from that time: <code>metrics: {"{"}system: …{"}"}</code> in the spec says how often it is looked at.</p> : (
                 <div class="slice-grid machine-series">
                     {drawn.map(({ chart, lines }) => (
-                        <section key={chart.title} aria-label={`${chart.title} over time`} data-lines={lines.length}>
+                        <div role="group" key={chart.title} aria-label={`${chart.title} over time`} data-lines={lines.length}>
                             <h3>{chart.title}</h3>
                             <LineView title={`${chart.title} in ${chart.unit}`} lines={lines} xKind="clock" xLabel="clock time" yLabel={chart.unit} sync={`machine${x.experiment}`} height={190} />
                             {lines.length > 1 && <ul class="legend">{lines.map((l) => <li key={l.id}><i style={{ background: l.colour }} /> {l.label}</li>)}</ul>}
-                        </section>
+                        </div>
                     ))}
                 </div>
             )}

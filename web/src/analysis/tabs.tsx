@@ -2,6 +2,7 @@
 /* tabs.tsx — what the experiment page shows of the analysis: four tabs. */
 import { useMemo } from "preact/hooks";
 import { text, useQuery } from "../address.ts";
+import { tellsMore } from "../experiment/best.ts";
 import type { Experiment } from "../types.ts";
 import { Check, Filter, Select } from "../ui/field.tsx";
 import { Empty, Failure, Loading } from "../ui/parts.tsx";
@@ -39,7 +40,7 @@ export function AnalysisTab({ experiment }: { experiment: Experiment }) {
                 : (
                     <div class="figures">
                         <ParallelCard results={results} />
-                        <HistoryCard results={results} best={isFirst && results.objectives.length < 2 ? experiment.best : null} />
+                        <HistoryCard results={results} best={isFirst && !where && !all && results.objectives.length < 2 && tellsMore(experiment) ? experiment.best : null} />
                         <WhenSeen height={320}>{() => <ImportanceCard experiment={experiment.experiment} rows={results.rows} metric={objective} />}</WhenSeen>
                         <WhenSeen height={320}>{() => <SliceCard results={results} />}</WhenSeen>
                         <WhenSeen height={320}>{() => <ContourCard results={results} />}</WhenSeen>

@@ -64,7 +64,7 @@ async function newest(e: number, few: boolean, most: number, signal: AbortSignal
     const rows: HoneEvent[] = [];
     let before: number | null = 0;
     for (let i = 0; i < PAGES && before !== null && rows.length < most; i++) {
-        const page: { events: HoneEvent[]; next: number | null } = await api.events(e, { before, limit: few ? PAGE : most }, signal);
+        const page: { events: HoneEvent[]; next: number | null } = await api.events(e, { before, limit: few ? PAGE : Math.min(PAGE, most - rows.length) }, signal);
         rows.push(...(few ? page.events.filter((event) => !isOfTrial(event)) : page.events));
         before = page.next;
     }
@@ -76,7 +76,7 @@ function Events({ e }: { e: number }) {
     const [most, setMost] = useState(SHOWN);
     const load = useLoad(`${e} ${few} ${most}`, (signal) => newest(e, few, most, signal));
     const soon = useThrottled(load.reload, 2000);
-    useChanges((batch) => batch.some((c) => c.experiment === e) && soon());
+    useChanges((batch) => batch.some((c) => c.experiment === e && !(few && isOfTrial(c))) && soon());
     useEffect(() => resets.subscribe(load.reload), [load.reload]);
     return (
         <section class="card scroll" tabIndex={0} role="region" aria-label="Events">

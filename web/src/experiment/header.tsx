@@ -4,7 +4,7 @@
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { format } from "../address.ts";
-import { actionsOf, editNote, editTags, leaving, star } from "../experiments/actions.tsx";
+import { actionsOf, editNote, editTags, leaving, star, useRefusal } from "../experiments/actions.tsx";
 import { formatCount, formatNumber, formatPlural, formatSeconds, formatValue } from "../format.ts";
 import { useStore } from "../store.ts";
 import type { Experiment, Live, LiveTrial, Objective } from "../types.ts";
@@ -57,11 +57,12 @@ function Best({ best, objective, rows }: { best: { trial: string; value: number 
 
 /* Several objectives have no best trial, but those that no other one beats in all of them. */
 function Front({ x, objectives, front, completed }: { x: Experiment; objectives: Objective[]; front: BestRow[]; completed: number }) {
+    const size = x.front ?? front.length;
     return (
         <>
             <Fact label="Pareto front">
-                <span class="best" data-front>{front.length > 0 ? <a href={format(["e", x.experiment, "analysis"])}>{formatPlural(front.length, "trial")}</a> : "–"}</span>
-                {front.length > 0 && <small> of {formatCount(completed)} completed, beaten by no other in all objectives</small>}
+                <span class="best" data-front>{size > 0 ? <a href={format(["e", x.experiment, "analysis"])}>{formatPlural(size, "trial")}</a> : "–"}</span>
+                {size > 0 && <small> of {formatCount(completed)} completed, beaten by no other in all objectives</small>}
             </Fact>
             {objectives.map((o, i) => {
                 const row = bestIn(front, i, o.goal);
@@ -129,10 +130,10 @@ function RunningNow({ live }: { live: Live }) {
 }
 
 function Title({ x, changed }: { x: Experiment; changed: () => void }) {
-    const isLeaving = useStore(leaving).has(x.experiment);
+    const isLeaving = useStore(leaving).has(x.experiment), refused = useRefusal(x), off = refused !== null;
     return (
         <div class="title">
-            <Button kind="quiet" icon="star" filled={x.starred} pressed={x.starred} label={x.starred ? "Take the star away" : "Star"} onClick={() => void star(x, changed)} />
+            <Button kind="quiet" icon="star" filled={x.starred} pressed={x.starred} label={refused ?? (x.starred ? "Take the star away" : "Star")} disabled={off} onClick={() => void star(x, changed)} />
             <h1>
                 <span class="dim">{x.experiment}</span> {x.name}
             </h1>
@@ -143,8 +144,8 @@ function Title({ x, changed }: { x: Experiment; changed: () => void }) {
                     {t}
                 </span>
             ))}
-            <Button kind="quiet" icon="tag" label="Tags" onClick={() => void editTags(x, changed)} />
-            <Button kind="quiet" icon="note" label={x.note ? "Change the note" : "Write a note"} onClick={() => void editNote(x, changed)} />
+            <Button kind="quiet" icon="tag" label="Tags" disabled={off} onClick={() => void editTags(x, changed)} />
+            <Button kind="quiet" icon="note" label={x.note ? "Change the note" : "Write a note"} disabled={off} onClick={() => void editNote(x, changed)} />
             <span class="grow" />
             <Menu button={{ icon: "more", children: "Actions", label: undefined }} items={() => actionsOf(x, changed)} />
         </div>

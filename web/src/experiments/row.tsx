@@ -45,7 +45,7 @@ export function Row({ row, changed, isCurrent }: { row: ExperimentRow; changed: 
                 </small>
             </td>
             <td class="cell-best num">
-                {row.best && (
+                {row.best && typeof row.front !== "number" && (
                     <a href={format(["t", row.best.trial])}>
                         <span class="sr">best, trial {row.best.trial}: </span>
                         <Num value={row.best.value} />

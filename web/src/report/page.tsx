@@ -10,6 +10,7 @@ import { type Importance, ImportancePicture } from "../analysis/importance.tsx";
 import { ParallelCard } from "../analysis/parallel_view.tsx";
 import { goodColour, Scatter } from "../analysis/scatter.tsx";
 import { LineView } from "../chart/line_view.tsx";
+import { extremeOf } from "../experiment/best.ts";
 import { formatCount, formatDate, formatNumber, formatPlural, formatSeconds, formatValue } from "../format.ts";
 import { useStore } from "../store.ts";
 import { choice, lineColour, theme } from "../theme.ts";
@@ -36,7 +37,7 @@ function ColourKey({ metric }: { metric: string }) {
 }
 
 function Head({ report }: { report: Report }) {
-    const e = report.experiment, best = e.best as { trial?: string; value?: number; params?: Record<string, unknown> } | null;
+    const e = report.experiment, best = several(report) ? null : (e.best as { trial?: string; value?: number; params?: Record<string, unknown> } | null);
     const shade = useStore(theme);
     const counts = e.trials as Counts | undefined;
     const description = words((e.spec as { description?: unknown } | null)?.description);
@@ -74,10 +75,11 @@ function History({ report, results }: { report: Report; results: Results | null 
     const chart = useMemo(() => historyOf(report), [report]);
     const x = useMemo(() => axisOf("trial", chart.px), [chart]), y = useMemo(() => axisOf(report.objective?.metric ?? "value", [...chart.py, ...chart.best]), [chart]);
     const path = useMemo(() => ({ x: chart.px, y: chart.best, step: true }), [chart]);
+    const seen = extremeOf(report.objective?.goal);
     const improved = [...chart.px.keys()].filter((i) => !Number.isNaN(chart.best[i]!) && chart.best[i] !== chart.best[i - 1]);
     return (
-        <Card title="Best so far" table={() => ({ head: ["trial", "best so far"], rows: improved.map((i) => [chart.px[i]!, formatNumber(chart.best[i]!, 6)]) })}>
-            <Scatter title="Value of each trial, and the best so far" x={x} y={y} px={chart.px} py={chart.py} trials={chart.px} experiment={results?.experiment ?? 0} path={path} height={280} />
+        <Card title={`${seen[0]!.toUpperCase()}${seen.slice(1)} value so far`} table={() => ({ head: ["trial", `${seen} so far`], rows: improved.map((i) => [chart.px[i]!, formatNumber(chart.best[i]!, 6)]) })}>
+            <Scatter title={`Value of each trial, and the ${seen} so far`} x={x} y={y} px={chart.px} py={chart.py} trials={chart.px} experiment={results?.experiment ?? 0} path={path} height={280} />
         </Card>
     );
 }

@@ -5,7 +5,7 @@
  */
 import * as api from "../api.ts";
 import { format, go } from "../address.ts";
-import { useLoad } from "../load.ts";
+import { useStore } from "../store.ts";
 import type { Me, Trial } from "../types.ts";
 import { askText } from "../ui/dialog.tsx";
 import { attempt, toast } from "../ui/toast.tsx";
@@ -26,8 +26,7 @@ export function mayDo(me: Me | null, trial: Trial): May {
 }
 
 export function useMay(trial: Trial): May {
-    const me = useLoad("me", (signal) => api.me(signal));
-    return mayDo(me.value, trial);
+    return mayDo(useStore(api.myself), trial);
 }
 
 export function actionsOf(trial: Trial, changed: () => void) {

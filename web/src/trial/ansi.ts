@@ -229,12 +229,12 @@ export class Terminal {
     }
 }
 
-/* All of a text at once; a final newline begins no line. */
 /* Words without the codes of a terminal. In records of earlier versions an escape became "?". */
 export function plainText(text: string): string {
-    return text.replace(/[\x1b?]\[[\d;?]*[A-Za-z]/g, "");
+    return text.replace(/\x1b\[[\d;?]*[A-Za-z]|\?\[\d[\d;]*m/g, "");
 }
 
+/* All of a text at once; a final newline begins no line. */
 export function parseAnsi(text: string): Span[][] {
     const terminal = new Terminal();
     terminal.write(text);

@@ -28,7 +28,7 @@ export interface CurveTrial {
 
 const FIRST = 24; /* charts that are drawn before one asks for all */
 
-const AXES = [{ value: "step", label: "step" }, { value: "relative", label: "time since start" }, { value: "time", label: "clock" }] as const;
+const AXES = [{ value: "step", label: "step" }, { value: "relative", label: "time since the first value" }, { value: "time", label: "clock time" }] as const;
 
 function useControls() {
     const [x, setX] = useQuery("x", choice(["step", "relative", "time"] as const, "step"));

@@ -29,7 +29,7 @@ export const ranCode = (of: Details): string | null => of.runs.findLast((run) =>
 /* A command's answer in JSON, or its sentence as an error. */
 export async function ask<R>(name: string, args: string[], signal?: AbortSignal): Promise<R> {
     const result = await command(name, args, signal);
-    if (result.exit !== 0 || result.output === null) throw new ApiError(result.error.replace(/^hone: /, "").trim() || `hone ${name} failed`, 200, "conflict");
+    if (result.exit !== 0 || result.output === null) throw new ApiError((result.error ?? "").replace(/^hone: /, "").trim() || `hone ${name} failed`, 200, "conflict");
     return result.output as R;
 }
 

@@ -70,6 +70,8 @@ function Figures({ trial, details, children }: { trial: Trial; details: Details 
 /* The number of the last trial of its experiment; until it is known there may be a next one. */
 function useLast(trial: Trial): number {
     const load = useLoad(`last ${trial.experiment} ${trial.state}`, (signal) => api.trials(trial.experiment, { columns: "number", sort: "number", desc: true, limit: 1 }, signal));
+    const soon = useThrottled(load.reload, 2000);
+    useChanges((batch) => batch.some((c) => c.experiment === trial.experiment && c.event === "trial_started") && soon());
     return load.value ? Number(load.value.rows[0]?.[0] ?? 0) : Infinity;
 }
 

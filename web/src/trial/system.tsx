@@ -72,7 +72,7 @@ function Bar({ children, zoom, setZoom }: { children?: preact.ComponentChildren;
 }
 
 /* A curve goes on to its next value on either side of what was asked for: what lies outside is not of the trial. */
-function within(line: { x: Float64Array; y: Float64Array }, from: number, to: number): { x: Float64Array; y: Float64Array } {
+export function within(line: { x: Float64Array; y: Float64Array }, from: number, to: number): { x: Float64Array; y: Float64Array } {
     const fits = (_: number, i: number) => line.x[i]! >= from && line.x[i]! <= to;
     return { x: line.x.filter(fits), y: line.y.filter(fits) };
 }
@@ -161,6 +161,7 @@ export function SystemOverlay({ trials, legend }: { trials: CurveTrial[]; legend
                         <input type="search" aria-label="Find figures" placeholder="find figures …" value={part} onInput={(e) => setPart((e.target as HTMLInputElement).value)} />
                     </Bar>
                     {legend}
+                    {shown.length === 0 && <Empty title="No figure fits" />}
                     <div class="curve-grid">
                         {shown.map((chart, i) => <Chart key={chart.title} chart={chart} lines={drawn[i]!} legend={false} kind="seconds" view={zoom} sync="compare system" onZoom={setZoom} />)}
                     </div>
