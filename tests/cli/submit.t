@@ -29,7 +29,7 @@ hone: key 'nightly' was used for experiment 1, with another spec: another spec n
 ? 1
 $ hone submit spec.yaml --key nightly --set search.trials=2 --json
 {"experiment":1,"known":true}
-$ hone submit spec.yaml --key nightly --param y=1..2 --json
+$ hone submit spec.yaml --key nightly --param y=1,2 --json
 hone: key 'nightly' was used for experiment 1, with another spec: another spec needs another key
 ? 1
 $ hone submit --key "" spec.yaml
