@@ -116,7 +116,8 @@ static void get_metrics(struct web_call *call)
 
 struct events {
     struct json_out *out;
-    int64_t trial; /* 0: all */
+    int64_t trial;   /* 0: all */
+    int64_t down_to; /* going back, ids above this */
     int64_t left, last;
     bool more;
 };
@@ -150,6 +151,8 @@ static int on_event(int64_t id, int64_t time_us, int64_t trial, const char *json
     struct events *events = arg;
     autofree(json) json_t *event = NULL;
 
+    if (id <= events->down_to)
+        return 1;
     if (events->trial && trial != events->trial)
         return 0;
     if (events->left == 0) {
@@ -175,14 +178,13 @@ static int events_json(struct web_call *call, struct str *to, struct err *err)
         r = web_number(call, "after", 0, INT64_MAX, 0, &after, err);
     if (r >= 0)
         r = web_number(call, "before", 0, INT64_MAX, 0, &before, err);
-    if (r >= 0 && back && http_param(call->request, "after"))
-        r = err_set(err, EINVAL, "after= goes forward and before= goes back: only one is wanted");
     if (r >= 0)
         r = web_number(call, "limit", 1, EVENTS_MAX, EVENTS_DEFAULT, &events.left, err);
     if (r >= 0)
         r = web_number(call, "trial", 0, INT64_MAX, 0, &events.trial, err);
     if (r < 0)
         return r;
+    events.down_to = back ? after : 0;
     json_begin_object(&out);
     json_key(&out, "events");
     json_begin_array(&out);

@@ -243,6 +243,7 @@ def events_and_attempts_tell_the_whole_story(place: Place):
         back += page["events"]
         before = page["next"]
     assert back == events[::-1]
+    assert api.get("/v1/experiments/1/events", before=events[5]["id"], after=events[1]["id"])["events"] == events[2:5][::-1]
     assert [e["event"] for e in events].count("trial_ended") == 4
     assert {e["trial"] for e in api.get("/v1/experiments/1/events", trial=2)["events"]} == {2}
     timeline = api.get("/v1/experiments/1/timeline")
