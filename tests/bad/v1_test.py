@@ -131,7 +131,7 @@ def a_wrong_question_gets_one_sentence(place: Place):
         assert "cursor" in api.refused(400, "/v1/experiments", cursor=cursor)
     for params in ({"where": "loss < 1"}, {"sort": "nope"}, {"limit": 0}, {"limit": 1001}):
         api.refused(400, "/v1/experiments", **params)
-    for params in ({"after": -1}, {"limit": 0}, {"trial": -1}, {"after": 2**70}, {"before": -1}, {"before": 1, "after": 1}):
+    for params in ({"after": -1}, {"limit": 0}, {"trial": -1}, {"after": 2**70}, {"before": -1}):
         api.refused(400, "/v1/experiments/1/events", **params)
     assert api.get("/v1/experiments/1/events", after=2**40, trial=2**40) == {"events": [], "next": None}
     api.refused(400, "/v1/experiments/1/columns")
