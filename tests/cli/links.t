@@ -13,7 +13,7 @@
 | page = urllib.request.urlopen(sys.argv[1]).read().decode()
 | print(re.search(r'url=([^"]*)', page)[1])
 # alone: the experiment that is run
-$ touch hold; hone run --port 0 spec.yaml > out 2> told & until grep -q 'watch it at' told; do sleep 0.02; done; sed -E 's|.*/open/hone_[A-Za-z0-9_-]+|/open/SECRET|' told; python3 where.py "$(grep -o 'http.*' told)"
+$ touch hold; hone run --port 0 spec.yaml > out 2> told & until grep -qs 'watch it at' told; do sleep 0.02; done; sed -E 's|.*/open/hone_[A-Za-z0-9_-]+|/open/SECRET|' told; python3 where.py "$(grep -o 'http.*' told)"
 /open/SECRET?experiment=1
 /#/e/1
 # of one that is named, of a trial, of all
@@ -38,7 +38,7 @@ $ rm hold; until hone open --print 2>&1 | grep -q 'nothing serves'; do sleep 0.0
 hone: nothing serves [..]: 'hone serve' does, and 'hone run' while it runs
 ? 1
 # joined to a server: its own experiment, too
-$ hone serve --port 0 > served & until [ -s served ]; do sleep 0.02; done; touch hold; hone run --port 0 spec.yaml --name joined > out 2> told & run=$!; until grep -q 'watch it at' told; do sleep 0.02; done; python3 where.py "$(grep -o 'http.*' told)"; rm hold; wait $run
+$ hone serve --port 0 > served & until [ -s served ]; do sleep 0.02; done; touch hold; hone run --port 0 spec.yaml --name joined > out 2> told & run=$!; until grep -qs 'watch it at' told; do sleep 0.02; done; python3 where.py "$(grep -o 'http.*' told)"; rm hold; wait $run
 /#/e/2
 # who wants no pages gets no link
 $ touch hold; hone run --port off spec.yaml --name quiet > out 2> told & run=$!; until hone ls 3 2> /dev/null | grep -q running; do sleep 0.02; done; rm hold; wait $run; cat told

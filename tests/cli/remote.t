@@ -190,7 +190,7 @@ hone: [..]objective[..]
 | n=1; while [ $n -le 3 ]; do echo "step $n train/loss=0.$n acc=$n"; n=$((n + 1)); done
 | while [ ! -e "$ROOT_HOLD/go" ]; do sleep 0.02; done
 | echo "step 4 train/loss=nan acc=4"
-$ touch out; sh as.sh bob submit --name curves --set code=. --minimize acc --param x=1..9:int --trials 1 --set search.seed=1 -- sh log.sh; sh as.sh vic export 5 --metrics --follow > out 2> awaited & exporter=$!; until grep -q 'acc,3,' out; do sleep 0.02; done; kill -9 $(cat pid); touch go; ROOT_HOLD=$PWD sh up.sh; wait $exporter; echo $?; cut -d, -f1-3,5 out | sort
+$ touch out; sh as.sh bob submit --name curves --set code=. --minimize acc --param x=1..9:int --trials 1 --set search.seed=1 -- sh log.sh; sh as.sh vic export 5 --metrics --follow > out 2> awaited & exporter=$!; until grep -qs 'acc,3,' out; do sleep 0.02; done; kill -9 $(cat pid); touch go; ROOT_HOLD=$PWD sh up.sh; wait $exporter; echo $?; cut -d, -f1-3,5 out | sort
 experiment 5 is submitted: 'hone attach 5' shows it
 0
 5.1,acc,1,1

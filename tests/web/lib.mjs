@@ -122,7 +122,7 @@ export async function enter({ theme = "light", width = 1280, height = 800, link 
  * browser that finds its page slow may drop a gesture, or take it for its own and zoom the page: say
  * it again until it has done something. */
 export async function touch(page, selector, frames, quick = false) {
-    const boxOf = () => page.locator(selector).first().evaluate((el) => JSON.stringify(el.getBoundingClientRect()));
+    const boxOf = () => page.locator(selector).first().evaluate((el) => (el.scrollIntoView({ block: "center" }), JSON.stringify(el.getBoundingClientRect())));
     const box = JSON.parse(await atRest(boxOf));
     const client = await page.context().newCDPSession(page);
     await client.send("Emulation.setPageScaleFactor", { pageScaleFactor: 1 });

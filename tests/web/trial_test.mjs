@@ -153,23 +153,27 @@ test("smoothing, axis and zoom are in the address, and come back with it", async
 test("two fingers zoom a chart, one moves it, a double tap shows all of it", async () => {
     const phone = await enter({ width: 390, height: 800, hasTouch: true });
     await visit(phone, `#/t/${good}`, ".curve .u-over");
-    await until(async () => (await phone.getAttribute(".curve figure", "aria-label")).includes("ends at"), "a line in the chart");
-    await phone.locator(".curve .u-over").first().scrollIntoViewIfNeeded();
     const range = () => ["from", "to"].map((name) => Number(new URLSearchParams(phone.url().split("?")[1]).get(name)));
     const near = (a, b) => Math.abs(a - b) < 1.5;
-    const drag = async (...frames) => (await touch(phone, ".curve .u-over", frames), atRest(() => phone.url()));
+    /* Every try begins with the same view: a gesture's end comes late, and two of them would add up. */
+    const drag = async (query, ...frames) => {
+        await visit(phone, `#/t/${good}${query}`, ".curve .u-over");
+        await phone.reload();
+        await until(async () => (await phone.getAttribute(".curve figure", "aria-label"))?.includes("ends at"), "a line in the chart");
+        const before = phone.url();
+        await touch(phone, ".curve .u-over", frames);
+        for (let i = 0; i < 80 && phone.url() === before; i++) await phone.waitForTimeout(25);
+        return range();
+    };
     const scale = () => phone.evaluate(() => visualViewport.scale); /* 1: the page itself is not zoomed */
     await until(async () => {
-        await drag([[0.4, 0.5], [0.6, 0.5]], [[0.35, 0.5], [0.65, 0.5]], [[0.25, 0.5], [0.75, 0.5]]);
-        const [from, to] = range(); /* of 0 … 39 */
-        return near((from + to) / 2, 19.5) && to - from < 17 && (await scale()) === 1;
+        const [from, to] = await drag("", [[0.4, 0.5], [0.6, 0.5]], [[0.35, 0.5], [0.65, 0.5]], [[0.25, 0.5], [0.75, 0.5]]); /* of 0 … 39 */
+        return near((from + to) / 2, 19.5) && to - from > 15 && to - from < 17 && (await scale()) === 1;
     }, "a nearer view of the middle, in the address");
     await phone.waitForSelector("text=Zoom out");
     await until(async () => {
-        const [from, to] = range();
-        await drag([[0.5, 0.5]], [[0.6, 0.5]], [[0.75, 0.5]]);
-        const [left, right] = range();
-        return left < from - 0.2 * (to - from) && Math.abs((right - left) / (to - from) - 1) < 0.1;
+        const [from, to] = await drag("?from=12&to=28", [[0.5, 0.5]], [[0.6, 0.5]], [[0.75, 0.5]]);
+        return from < 9 && near(to - from, 16);
     }, "moved to the left, as wide as before");
     await until(async () => (await touch(phone, ".curve .u-over", [[[0.5, 0.1]], [], [[0.5, 0.1]]], true), !phone.url().includes("to=")), "all of it");
     await phone.context().close();
