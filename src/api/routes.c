@@ -157,8 +157,11 @@ static int route_stop(struct call *call, struct err *err)
     };
     const char *mode = json_get_text(call->request, "mode", "now");
     int64_t id = experiment_of(call);
+    int64_t trial = json_get_int(call->request, "trial", 0);
     struct engine *engine = runtime_engine(call->runtime);
 
+    if (trial)
+        return engine_stop_trial(engine, id, trial, runtime_now(), err);
     for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
         if (!str_eq(modes[i], mode))
             continue;

@@ -23,6 +23,7 @@ static const struct web_key stop_keys[] = {
     {.name = "mode", .type = KEY_WORD, .words = "now drain interrupt kill"},
     {0},
 };
+static const struct web_key no_keys[] = {{0}};
 static const struct web_key trials_keys[] = {
     {.name = "add", .type = KEY_INT, .min = 1, .max = TRIALS_MAX},
     {.name = "set", .type = KEY_INT, .min = 1, .max = TRIALS_MAX},
@@ -100,6 +101,29 @@ static void on_stop(struct web_call *call)
         web_fail(call, r, &err);
     else
         web_act(call, request, 200);
+}
+
+static void on_stop_trial(struct web_call *call)
+{
+    autofree(json) json_t *request = NULL;
+    autorelease(err) struct err err = ERR_INIT;
+    int64_t experiment = 0, trial = 0;
+    int r = web_trial_ref(call, 0, &experiment, &trial, &err);
+
+    if (r >= 0)
+        r = web_may_change(call, experiment, &err);
+    if (r >= 0)
+        r = web_keys(call, no_keys, &request, &err);
+    if (r >= 0)
+        r = check_open(call, experiment, &err);
+    if (r < 0) {
+        web_fail(call, r, &err);
+        return;
+    }
+    json_object_set_new(request, "do", json_string("stop"));
+    json_object_set_new(request, "experiment", json_integer(experiment));
+    json_object_set_new(request, "trial", json_integer(trial));
+    web_act(call, request, 200);
 }
 
 /* ---- resume: what was put off goes on; what was interrupted starts again, in its checkout, which
@@ -214,6 +238,8 @@ const struct web_route v1_act_routes[] = {
      "Submit an experiment. The same key of the same user names the same experiment for ever.", 0},
     {"POST", "/v1/trials/*/rerun", ROLE_USER, DESK_LOOP, rerun_asked, BODY_MAX,
      "Submit a trial once more, with its code: a new experiment of one trial.", 0},
+    {"POST", "/v1/trials/*/stop", ROLE_USER, DESK_LOOP, on_stop_trial, BODY_MAX,
+     "Stop one trial; the others go on.", 0},
     {"POST", "/v1/imports", ROLE_USER, DESK_LOOP, import_asked, IMPORT_MAX,
      "Results made elsewhere become a finished experiment.", 0},
     {"PUT", "/v1/trials/*/samples", ROLE_USER, DESK_READ, samples_sent, SAMPLES_MAX,

@@ -23,7 +23,7 @@ static int pause_one(const struct cmd_call *call, const char *ref, bool freeze)
     int64_t id = 0;
 
     if (call->server)
-        return remote_act(call, ref, "pause", body);
+        return remote_act(call, "experiments", ref, "pause", body);
     int code = ask_find(call, ref, &id);
     if (code)
         return code;

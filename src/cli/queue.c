@@ -122,7 +122,7 @@ static int set_priority(const struct cmd_call *call, const char *ref, int64_t pr
     int code;
 
     if (call->server) {
-        code = remote_act(call, ref, "priority", body);
+        code = remote_act(call, "experiments", ref, "priority", body);
     } else {
         code = ask_find(call, ref, &id);
         if (code)

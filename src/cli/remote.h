@@ -59,8 +59,9 @@ int remote_command(struct cmd_call *call);
 /* Have the server run the command, and print what it says; `text` (may be NULL) is given it
  * instead of standard output. Returns the exit code of the command. */
 int remote_run(const struct cmd_call *call, struct remote *remote, struct str *text);
-/* An act on one experiment: POST /v1/experiments/REF/WHAT. 0, or an exit code after having said
- * what is wrong. */
-int remote_act(const struct cmd_call *call, const char *ref, const char *what, const char *body);
+/* An act on one of the experiments or trials (kind): POST /v1/KIND/REF/WHAT. 0, or an exit code
+ * after having said what is wrong. */
+int remote_act(const struct cmd_call *call, const char *kind, const char *ref, const char *what,
+               const char *body);
 
 #endif

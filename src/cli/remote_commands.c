@@ -189,7 +189,8 @@ int remote_command(struct cmd_call *call)
     return run_there(call);
 }
 
-int remote_act(const struct cmd_call *call, const char *ref, const char *what, const char *body)
+int remote_act(const struct cmd_call *call, const char *kind, const char *ref, const char *what,
+               const char *body)
 {
     autofree(remote) struct remote *remote = NULL;
     autorelease(err) struct err err = ERR_INIT;
@@ -197,7 +198,7 @@ int remote_act(const struct cmd_call *call, const char *ref, const char *what, c
     autorelease(str) struct str path = STR_INIT;
     int r = remote_open(call, &remote, &err);
 
-    str_add(&path, "/v1/experiments/");
+    str_addf(&path, "/v1/%s/", kind);
     percent_encode(ref, "", &path);
     str_addf(&path, "/%s", what);
     if (r >= 0)

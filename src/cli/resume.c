@@ -200,7 +200,7 @@ static int resume_there(struct cmd_call *call, const struct extension *extension
     int64_t id = json_get_int(shown, "experiment", 0);
     bool paused = is_paused_there(remote, id);
     autofree(mem) char *ref = xasprintf("%lld", (long long)id);
-    int code = remote_act(call, ref, "resume", body);
+    int code = remote_act(call, "experiments", ref, "resume", body);
     if (code || paused)
         return code ? code : say_goes_on(call, id);
     if (cmd_flag(call, "detach"))

@@ -96,6 +96,10 @@ enum stop_mode {
 /* -ENOENT if the experiment is not in memory. */
 int engine_stop(struct engine *engine, int64_t experiment, enum stop_mode mode, struct now now,
                 struct err *err);
+/* Ask one trial to end now; the others go on, and the search learns from it as from one that a rule
+ * stopped. -ENOENT: it is not in memory; -EBUSY: it has ended, or is about to. */
+int engine_stop_trial(struct engine *engine, int64_t experiment, int64_t number, struct now now,
+                      struct err *err);
 /* Put an experiment off, or (HELD_NOT) let it go on. -ENOENT if it is not in memory. */
 int engine_hold(struct engine *engine, int64_t experiment, enum held held, struct now now,
                 struct err *err);

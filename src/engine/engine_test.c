@@ -189,6 +189,51 @@ TEST(what_had_ended_before_the_stop_was_asked_for_has_completed)
     }
 }
 
+TEST(one_trial_is_stopped_and_the_others_go_on)
+{
+    set_up(2, 0);
+    int64_t id = submit(SPEC(""));
+    started(1);
+    started(2);
+    report(1, 1, 0.5);
+    assert_int_equal(engine_stop_trial(t.engine, id + 1, 1, now(), NULL), -ENOENT);
+    assert_int_equal(engine_stop_trial(t.engine, id, 99, now(), NULL), -ENOENT);
+    assert_int_equal(engine_stop_trial(t.engine, id, 0, now(), NULL), -ENOENT);
+    assert_int_equal(engine_stop_trial(t.engine, id, 1, now(), NULL), 0);
+    turn();
+    assert_int_equal(count(COMMAND_STOP), 1);
+    assert_int_equal(engine_stop_trial(t.engine, id, 1, now(), NULL), -EBUSY);
+    take_over(); /* the next engine knows why it ends */
+    ended(1, REASON_CANCELLED, -1);
+    assert_int_equal(trial(id, 1)->state, TRIAL_STOPPED);
+    assert_int_equal(trial(id, 1)->reason, REASON_BY_HAND);
+    assert_int_equal(engine_stop_trial(t.engine, id, 1, now(), NULL), -EBUSY);
+    assert_int_equal(trial(id, 2)->state, TRIAL_RUNNING);
+    assert_int_equal(count(COMMAND_START), 1); /* its place is taken */
+    tear_down();
+}
+
+TEST(one_that_was_to_be_run_again_is_not_once_the_user_has_stopped_it)
+{
+    set_up(1, 0);
+    int64_t id = submit(SPEC(",\"limits\":{\"retries\":3}"));
+    started(1);
+    ended(1, REASON_LOST, -1); /* it waits for another try */
+    assert_int_equal(trial(id, 1)->state, TRIAL_QUEUED);
+    assert_int_equal(engine_stop_trial(t.engine, id, 1, now(), NULL), 0);
+    turn();
+    assert_int_equal(trial(id, 1)->state, TRIAL_STOPPED);
+    assert_int_equal(trial(id, 1)->reason, REASON_BY_HAND);
+    int64_t second = 2;
+    started(second);
+    engine_stop(t.engine, id, STOP_INTERRUPT, now(), NULL);
+    assert_int_equal(engine_stop_trial(t.engine, id, 2, now(), NULL), 0);
+    turn();
+    ended(second, REASON_CANCELLED, -1);
+    assert_int_equal(trial(id, 2)->reason, REASON_BY_HAND);
+    tear_down();
+}
+
 TEST(an_interrupted_experiment_goes_on_where_it_stood)
 {
     set_up(2, 0);

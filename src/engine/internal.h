@@ -280,6 +280,8 @@ void run_set_user(struct run *run);
 /* May it start nothing new, because a person said so? */
 bool run_held(const struct run *run);
 /* plan.c */
+/* It will not run (again): stopped, saved, and told to the search. */
+void trial_drop(struct run *run, struct trial *trial, enum reason reason, struct now now);
 /* What it wants of the machine just now. */
 struct claim run_claim(struct run *run);
 void plan(struct engine *engine, struct now now);
@@ -303,6 +305,8 @@ void on_samples(struct live *live, const struct agent_event *event, struct now n
 bool metric_diverges(const struct run *run, const char *metric);
 void live_save(struct live *live, struct now now);
 /* on_started.c, on_ended.c */
+void trial_announce_end(struct run *run, const struct trial *trial, const char *error, bool best,
+                        struct now now);
 void on_started(struct live *live, const struct agent_event *event, struct now now);
 void on_ended(struct live *live, const struct agent_event *event, struct now now);
 

@@ -19,8 +19,8 @@ static bool code_listed(const struct spec *spec, int status)
 /* Why it was to end. Of a user's word NONE if it had ended before: nobody looked for a while. */
 static enum reason asked_in_time(const struct live *live, const struct ending *ending)
 {
-    bool late = live->asked == REASON_CANCELLED && live->asked_us && ending->ended_us &&
-                ending->ended_us < live->asked_us;
+    bool by_user = live->asked == REASON_CANCELLED || live->asked == REASON_BY_HAND;
+    bool late = by_user && live->asked_us && ending->ended_us && ending->ended_us < live->asked_us;
     return late ? REASON_NONE : live->asked;
 }
 
@@ -130,8 +130,8 @@ static void close_attempt(struct live *live, const struct agent_event *event,
     txn_put_attempt(live->run->engine->tick->txn, attempt);
 }
 
-static void announce(struct run *run, const struct trial *trial, const struct attempt *attempt,
-                     bool best, struct now now)
+void trial_announce_end(struct run *run, const struct trial *trial, const char *error, bool best,
+                        struct now now)
 {
     autorelease(str) struct str json = STR_INIT, words = STR_INIT;
     struct json_out out = event_begin(&json, "trial_ended", run, trial);
@@ -146,7 +146,7 @@ static void announce(struct run *run, const struct trial *trial, const struct at
         json_null_out(&out);
     json_put_bool(&out, "best", best);
     json_put_double(&out, "seconds", round((double)trial->run_us / 1e3) / 1e3);
-    json_put_text(&out, "error", attempt->error);
+    json_put_text(&out, "error", error);
     json_key(&out, "params");
     space_json(&run->spec.space, trial->point, &out);
     json_put_text(&out, "words", words.s);
@@ -194,7 +194,7 @@ static void finish_trial(struct live *live, struct trial *trial, struct outcome 
     if (trial->state == TRIAL_COMPLETED || trial->reason == REASON_PRUNED)
         run_keep_curve(run, &live->curve);
     ask_tell(run, trial);
-    announce(run, trial, &live->attempt, run_consider_best(run, trial), now);
+    trial_announce_end(run, trial, live->attempt.error, run_consider_best(run, trial), now);
     give_up_if_hopeless(live, trial);
 }
 

@@ -46,12 +46,20 @@ static void set_asked(struct live *live, enum reason why, struct now now)
     txn_put_attempt(live->run->engine->tick->txn, &live->attempt);
 }
 
+/* Is it to end only to be run again? */
+static bool comes_again(enum reason asked)
+{
+    return asked == REASON_INTERRUPTED || asked == REASON_CHECKPOINT ||
+           asked == REASON_RECONFIGURED || asked == REASON_REQUEUED;
+}
+
 void live_ask(struct live *live, enum reason why, bool kill, struct now now)
 {
     bool first = live->asked == REASON_NONE;
+    bool for_good = why == REASON_DIVERGED || why == REASON_BY_HAND;
 
-    /* An interrupted trial is run again, one that diverged is not, whichever came first. */
-    if (first || (why == REASON_DIVERGED && live->asked == REASON_INTERRUPTED))
+    /* One that diverged, or that the user stopped, is not run again, whichever came first. */
+    if (first || (for_good && comes_again(live->asked)))
         set_asked(live, why, now);
     if (!first && (live->killing || !kill))
         return;
@@ -138,5 +146,47 @@ int engine_stop(struct engine *engine, int64_t experiment, enum stop_mode mode, 
         return 0;
     vec_foreach (live, &run->live)
         live_ask(*live, ends[mode].reason, mode == STOP_KILL, now);
+    return 0;
+}
+
+static void forget_waiting(struct run *run, int64_t trial)
+{
+    for (size_t i = 0; i < run->waiting.len; i++)
+        if (run->waiting.at[i].trial == trial) {
+            vec_remove(&run->waiting, i);
+            return;
+        }
+}
+
+/* Nothing of it runs: it waits to be started, or has saved itself and is paused. */
+static void stop_resting(struct run *run, struct trial *trial, struct now now)
+{
+    forget_waiting(run, trial->number);
+    pause_unpark(run, trial->number);
+    trial_drop(run, trial, REASON_BY_HAND, now);
+    trial_announce_end(run, trial, NULL, false, now);
+}
+
+int engine_stop_trial(struct engine *engine, int64_t experiment, int64_t number, struct now now,
+                      struct err *err)
+{
+    struct run *run = engine_find(engine, experiment);
+    long long id = (long long)experiment, n = (long long)number;
+
+    if (!run)
+        return err_set(err, ENOENT, "experiment %lld is not running", id);
+    struct trial *trial =
+        number >= 1 && number <= (int64_t)run->trials.len ? run_trial(run, number) : NULL;
+    if (!trial || !trial->experiment)
+        return err_set(err, ENOENT, "experiment %lld has no trial %lld", id, n);
+    struct live *live = run_live_of(run, number);
+    bool ending = live && live->asked != REASON_NONE && !comes_again(live->asked);
+    if (trial_state_ended(trial->state) || ending)
+        return err_set(err, EBUSY, "trial %lld.%lld %s", id, n,
+                       ending ? "is ending already" : "has ended already");
+    if (live)
+        live_ask(live, REASON_BY_HAND, false, now);
+    else
+        stop_resting(run, trial, now);
     return 0;
 }

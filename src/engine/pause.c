@@ -308,11 +308,7 @@ static bool something_moves(const struct run *run)
 static void end_parked(struct run *run, enum reason reason, struct now now)
 {
     vec_foreach (curve, &run->parked) {
-        struct trial *trial = run_trial(run, curve->trial);
-        trial_become(run, trial, TRIAL_STOPPED, reason);
-        trial->ended_us = now.wall_us;
-        ask_tell(run, trial);
-        run_save_trial(run, trial, false);
+        trial_drop(run, run_trial(run, curve->trial), reason, now);
         curve_release(curve);
     }
     run->parked.len = 0;

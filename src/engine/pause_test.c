@@ -399,6 +399,25 @@ TEST(a_parked_trial_starts_again_from_its_checkpoint)
     end();
 }
 
+TEST(a_parked_trial_can_be_stopped_alone)
+{
+    begin(1, 0);
+    int64_t id = submit_asha(8, ",\"paused_memory\":\"1%\"", "");
+    started(1);
+    report_metric(1, METRIC_GENERATION, STEP_NONE, 2);
+    report(1, 1, 0.5);
+    taken(1, 1);
+    taken(1, 2);
+    write_checkpoint(id, 1, "1-1");
+    ended(1, REASON_CANCELLED, -1);
+    check_trial(id, 1, TRIAL_PAUSED, REASON_CHECKPOINT);
+    assert_int_equal(engine_stop_trial(t.engine, id, 1, now(), NULL), 0);
+    turn();
+    check_trial(id, 1, TRIAL_STOPPED, REASON_BY_HAND);
+    assert_non_null(strstr(*vec_last(&t.events), "\"reason\":\"by_hand\""));
+    end();
+}
+
 TEST(the_live_view_shows_what_is_paused)
 {
     int64_t id = with_one_paused(8, "", "");

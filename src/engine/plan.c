@@ -318,16 +318,19 @@ void run_announce_end(struct run *run, struct now now)
     engine_event(run, 0, &json, now);
 }
 
+void trial_drop(struct run *run, struct trial *trial, enum reason reason, struct now now)
+{
+    trial_become(run, trial, TRIAL_STOPPED, reason);
+    trial->ended_us = now.wall_us;
+    ask_tell(run, trial);
+    run_save_trial(run, trial, trial->attempts == 0);
+}
+
 /* What still waits when an experiment ends for good will not run. */
 static void drop_waiting(struct run *run, enum reason reason, struct now now)
 {
-    vec_foreach (waiting, &run->waiting) {
-        struct trial *trial = run_trial(run, waiting->trial);
-        trial_become(run, trial, TRIAL_STOPPED, reason);
-        trial->ended_us = now.wall_us;
-        ask_tell(run, trial);
-        run_save_trial(run, trial, trial->attempts == 0);
-    }
+    vec_foreach (waiting, &run->waiting)
+        trial_drop(run, run_trial(run, waiting->trial), reason, now);
     run->waiting.len = 0;
 }
 

@@ -35,14 +35,19 @@ static bool own_fault(const struct run *run, enum reason reason)
     }
 }
 
+/* Was it this one that was to end, not all of them? */
+static bool stopped_for_itself(enum reason reason)
+{
+    return reason == REASON_PRUNED || reason == REASON_ALERT || reason == REASON_BY_HAND;
+}
+
 enum result_kind result_kind_of(const struct run *run, const struct trial *trial)
 {
     switch (trial->state) {
     case TRIAL_COMPLETED:
         return isfinite(trial->value) ? RESULT_VALUE : RESULT_FAILED;
     case TRIAL_STOPPED:
-        return trial->reason == REASON_PRUNED || trial->reason == REASON_ALERT ? RESULT_STOPPED
-                                                                               : RESULT_VOID;
+        return stopped_for_itself(trial->reason) ? RESULT_STOPPED : RESULT_VOID;
     case TRIAL_FAILED:
         return own_fault(run, trial->reason) ? RESULT_FAILED : RESULT_VOID;
     default:

@@ -51,6 +51,7 @@ static const struct {
     [REASON_RECONFIGURED] = {"reconfigured", "starts again with another configuration"},
     [REASON_ALERT] = {"alert", "stopped by an alert"},
     [REASON_REQUEUED] = {"requeued", "ended by an alert, to start again"},
+    [REASON_BY_HAND] = {"by_hand", "stopped by hand"},
     [REASON_HELD] = {"held", "stands still as the user said; goes on with hone resume"},
 };
 

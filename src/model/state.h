@@ -57,6 +57,7 @@ enum reason {
     REASON_ALERT,        /* an alert said stop */
     REASON_REQUEUED,     /* an alert said: start it again from its checkpoint */
     REASON_HELD,         /* stands still because the user said so */
+    REASON_BY_HAND,      /* the user said stop of this trial alone */
     REASONS
 };
 

@@ -78,6 +78,9 @@ def acts_on_what_is_not_there_or_with_nonsense_are_refused(place: Place):
         server.refuse(404, "POST", f"/v1/experiments/..%2f..%2fetc/{what}", {"priority": 1})
         server.refuse(404, "POST", f"/v1/experiments/%3Cscript%3E/{what}", {"priority": 1})
         server.refuse(400, "POST", f"/v1/experiments/1/{what}", b"[1]")
+    for trial, status in (("1.99", 404), ("99.1", 404), ("1", 404), ("1.x", 404), ("..%2f1", 404)):
+        server.refuse(status, "POST", f"/v1/trials/{trial}/stop", {})
+    server.refuse(400, "POST", "/v1/trials/1.1/stop", {"mode": "now"})
     server.refuse(400, "POST", "/v1/experiments/1/stop", {"mode": "gently"})
     server.refuse(400, "POST", "/v1/experiments/1/pause", {"mode": "gently"})
     server.refuse(400, "POST", "/v1/experiments/1/priority", {"priority": 1000})
@@ -136,6 +139,7 @@ def a_user_changes_only_what_is_the_users(place: Place):
     server.submit()
     for what in ("stop", "resume", "pause", "priority"):
         server.refuse(403, "POST", f"/v1/experiments/1/{what}", {"priority": 1}, token=bob)
+    server.refuse(403, "POST", "/v1/trials/1.1/stop", {}, token=bob)
     for change in ({"do": "rm"}, {"do": "note", "text": "x"}, {"do": "star"}, {"do": "tag", "tag": "x"}):
         server.refuse(403, "POST", "/v1/changes", {**change, "experiment": 1}, token=bob)
     server.refuse(403, "POST", "/v1/queue", {"paused": True}, token=bob)

@@ -207,6 +207,7 @@ test("a trial that runs is followed: its log and its curve grow", async () => {
     write("enough", "");
     await visit(page, "#/t/6.1", ".curve .uplot");
     await until(async () => (await words(".trial-head .chip")).includes("completed"), "its end");
+    equal(await page.locator(".trial-head .button:text-is('Stop')").count(), 0, "what has ended is not stopped");
     await visit(page, "#/t/6.1/logs", ".line");
     await until(async () => (await lines()).includes("bye"), "its last word");
 });
@@ -295,6 +296,20 @@ test("who only looks has no buttons that change something", async () => {
     await other.waitForSelector('.trial-head button[disabled][aria-label="Not starred: a viewer changes nothing"]');
     equal(await other.locator('.trial-head :is([aria-label="Add a tag"], button:has-text("Run again"))').count(), 0, "buttons");
     await other.context().close();
+});
+
+test("one trial is stopped by its button, and the other goes on", async () => {
+    write("held.sh", `#!/bin/sh\necho loss=0.5\nwhile [ ! -e "$1/let" ]; do sleep 0.05; done\n`);
+    write("held.yaml", `name: held\ncommand: [sh, held.sh, ${JSON.stringify(folder)}, '{x}']\nparams: {x: [1, 2]}\nobjective: loss\nresources: {cpus: 0.1}\nsearch: {algorithm: grid, parallel: 2}\n`);
+    const id = JSON.parse(run("submit", "held.yaml", "--json")).experiment;
+    const state = async (n) => (await visit(page, `#/t/${id}.${n}`), shows("h1", `${id}.${n}`), words(".trial-head .chip"));
+    await until(async () => (await state(2)).includes("running") && (await state(1)).includes("running"), "both run");
+    await page.click(".trial-head .button:text-is('Stop')");
+    await page.click("dialog[open] .button.primary");
+    await until(async () => (await words(".trial-head .chip")).includes("stopped"), "it has ended");
+    check((await state(2)).includes("running"), "the other one runs");
+    write("let", "");
+    await until(async () => (await words(".trial-head .chip")).includes("completed"), "to its own end");
 });
 
 test("the words of a failed trial have no codes of a terminal in them", async () => {

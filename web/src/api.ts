@@ -232,6 +232,7 @@ export const note = (experiment: number, trial: number, words: string | null) =>
     post("/v1/changes", { do: "note", experiment, trial, text: words });
 export const star = (experiment: number, trial: number, starred: boolean) =>
     post("/v1/changes", { do: "star", experiment, trial, star: starred });
+export const stopTrial = (name: string) => post(`/v1/trials/${encodeURIComponent(name)}/stop`, {});
 /* A trial once more, exactly: the number of the new experiment, of one trial. */
 export const rerun = async (name: string, key: string) => (await post<{ experiment: number }>(`/v1/trials/${encodeURIComponent(name)}/rerun`, { key })).experiment;
 export const remove = (experiment: number, trial: number) => post("/v1/changes", { do: "rm", experiment, trial });

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actions.ts — what one can do with a trial: star, tag, note, run it again. Who may is told by the
+ * actions.ts — what one can do with a trial: star, tag, note, stop it, run it again. Who may is told by the
  * server's rules (docs/serve.md): a viewer reads, a user changes what is its own, an admin all.
  */
 import * as api from "../api.ts";
 import { format, go } from "../address.ts";
 import { useStore } from "../store.ts";
 import type { Me, Trial } from "../types.ts";
-import { askText } from "../ui/dialog.tsx";
+import { askText, confirm } from "../ui/dialog.tsx";
 import { attempt, toast } from "../ui/toast.tsx";
 import { trialNumber } from "./event_words.ts";
 
@@ -23,6 +23,11 @@ export function mayDo(me: Me | null, trial: Trial): May {
     if (me.role === "viewer") return { change: "a viewer changes nothing", run: "a viewer runs nothing" };
     const mine = me.role === "admin" || trial.owner === me.user;
     return { change: mine ? null : `it belongs to ${trial.owner ?? "somebody else"}: only its owner or an admin may`, run: null };
+}
+
+/* Does Hone run it, or is it about to? Others only tell what they do. */
+export function canStop(trial: Trial): boolean {
+    return trial.state === "queued" || (["running", "paused"].includes(trial.state) && trial.attempts > 0);
 }
 
 export function useMay(trial: Trial): May {
@@ -42,6 +47,9 @@ export function actionsOf(trial: Trial, changed: () => void) {
         note: async () => {
             const words = await askText(`Note on trial ${trial.trial}`, "Note", trial.note ?? "", "Save", true);
             if (words !== null) await act(() => api.note(trial.experiment, number, words.trim() || null));
+        },
+        stop: async () => {
+            if (await confirm(`Stop trial ${trial.trial}?`, "It is asked to end now and does not run again. The other trials go on, and the search learns from what it has told.", "Stop it")) await act(() => api.stopTrial(trial.trial));
         },
         /* A key of its own: pressed twice in a hurry it is two reruns, sent twice by a browser it is one. */
         rerun: async () => {

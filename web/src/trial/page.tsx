@@ -13,7 +13,7 @@ import { resets, useChanges, usePoints, useWatch } from "../stream.ts";
 import type { Trial } from "../types.ts";
 import { Button } from "../ui/button.tsx";
 import { Ago, Empty, Loaded, StateChip, Tabs } from "../ui/parts.tsx";
-import { actionsOf, useMay, type May } from "./actions.ts";
+import { actionsOf, canStop, useMay, type May } from "./actions.ts";
 import { CodeTab } from "./code.tsx";
 import { details as loadDetails, type Details } from "./details.ts";
 import { trialNumber } from "./event_words.ts";
@@ -96,6 +96,7 @@ function Head({ trial, details, reload }: { trial: Trial; details: Details | nul
                 <span class="grow" />
                 <Button icon="left" label="Trial before" disabled={number <= 1} onClick={() => step(-1)} />
                 <Button icon="right" label="Next trial" disabled={number >= last} onClick={() => step(1)} />
+                {may.change === null && canStop(trial) && <Button icon="stop" label="Stop this trial; the others go on" onClick={() => void acts.stop()}>Stop</Button>}
                 {may.run === null && <Button icon="play" label="Run again: same parameters, same code" onClick={() => void acts.rerun()}>Run again</Button>}
                 <a class="button" href={format(["compare"], { runs: `${trial.trial},${trial.experiment}` })}>Compare with the best</a>
             </div>

@@ -104,6 +104,7 @@ const ENDINGS: Record<string, string> = {
     pruned: "stopped early: worse than the others",
     target: "the objective reached its target",
     cancelled: "stopped by the user",
+    by_hand: "stopped by hand",
     interrupted: "interrupted; goes on with hone resume",
     checkpoint: "checkpointed and asked to be started again",
     retry: "ended with an exit code that is to be retried",
