@@ -376,7 +376,8 @@ TEST(one_that_can_save_itself_is_woken_for_that_and_started_again_when_its_turn_
     end();
 }
 
-TEST(a_parked_trial_starts_again_from_its_checkpoint)
+/* Trial 1 has saved itself, and has no attempt. */
+static int64_t with_one_parked(void)
 {
     begin(1, 0);
     int64_t id = submit_asha(8, ",\"paused_memory\":\"1%\"", "");
@@ -388,6 +389,12 @@ TEST(a_parked_trial_starts_again_from_its_checkpoint)
     write_checkpoint(id, 1, "1-1");
     ended(1, REASON_CANCELLED, -1);
     check_trial(id, 1, TRIAL_PAUSED, REASON_CHECKPOINT);
+    return id;
+}
+
+TEST(a_parked_trial_starts_again_from_its_checkpoint)
+{
+    int64_t id = with_one_parked();
     assert_int_equal(count(COMMAND_START), 2);
     started(2);
     report(2, 1, 0.9);
@@ -401,16 +408,7 @@ TEST(a_parked_trial_starts_again_from_its_checkpoint)
 
 TEST(a_parked_trial_can_be_stopped_alone)
 {
-    begin(1, 0);
-    int64_t id = submit_asha(8, ",\"paused_memory\":\"1%\"", "");
-    started(1);
-    report_metric(1, METRIC_GENERATION, STEP_NONE, 2);
-    report(1, 1, 0.5);
-    taken(1, 1);
-    taken(1, 2);
-    write_checkpoint(id, 1, "1-1");
-    ended(1, REASON_CANCELLED, -1);
-    check_trial(id, 1, TRIAL_PAUSED, REASON_CHECKPOINT);
+    int64_t id = with_one_parked();
     assert_int_equal(engine_stop_trial(t.engine, id, 1, now(), NULL), 0);
     turn();
     check_trial(id, 1, TRIAL_STOPPED, REASON_BY_HAND);
