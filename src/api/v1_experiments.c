@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * v1_experiments.c — experiments over HTTP: the list, page by page, and everything about one.
- *
- * A cursor names the last experiment of its page: the next page begins behind it, wherever it is by
- * then. New experiments do not shift a list that somebody turns over. If it is gone, the place that
- * it had counts.
  */
+#include "api/cursor.h"
 #include "api/etag.h"
 #include "api/rows.h"
 #include "api/tables.h"
@@ -93,9 +90,6 @@ static void put_experiment(struct json_out *out, struct store *store,
 
 /* ---- the list ---- */
 
-struct cursor {
-    int64_t id, place; /* id 0: none */
-};
 struct listing {
     struct web_call *call;
     struct json_out *out;
@@ -106,22 +100,6 @@ struct listing {
     VEC(int64_t) numbers; /* those that fit, in their order */
     struct err *err;
 };
-
-static int cursor_parse(const char *text, struct cursor *ret, struct err *err)
-{
-    char *end;
-
-    *ret = (struct cursor){0, 0};
-    if (!text || !*text)
-        return 0;
-    errno = 0;
-    ret->id = strtoll(text, &end, 10);
-    if (!errno && ret->id > 0 && *end == '-')
-        ret->place = strtoll(end + 1, &end, 10);
-    if (errno || *end || ret->id <= 0 || ret->place <= 0)
-        return err_set(err, EINVAL, "cursor=%.40s is not one that this list gave", text);
-    return 0;
-}
 
 static int on_row(const struct experiment_row *bare, void *arg)
 {
@@ -161,23 +139,6 @@ static int find_all(struct listing *listing)
     return 0;
 }
 
-/* Where the page begins. By number, what comes behind one that is gone is known; else what stands
- * in its place now. */
-static size_t first_of(const struct listing *listing)
-{
-    const struct cursor *after = &listing->after;
-
-    if (!after->id)
-        return 0;
-    for (size_t i = 0; i < listing->numbers.len; i++)
-        if (listing->numbers.at[i] == after->id)
-            return i + 1;
-        else if (!listing->sorted && listing->numbers.at[i] < after->id)
-            return i;
-    return listing->sorted ? MIN((size_t)after->place - 1, listing->numbers.len)
-                           : listing->numbers.len;
-}
-
 static int put_numbered(struct listing *listing, int64_t number)
 {
     struct web_call *call = listing->call;
@@ -198,7 +159,8 @@ static int put_numbered(struct listing *listing, int64_t number)
 static int put_list(struct listing *listing)
 {
     struct json_out *out = listing->out;
-    size_t first = first_of(listing);
+    size_t first = cursor_first(&listing->after, listing->sorted ? CURSOR_SORTED : CURSOR_DOWN,
+                                listing->numbers.at, listing->numbers.len);
     size_t end = MIN(listing->numbers.len, first + (size_t)listing->limit);
     int r = 0;
 
@@ -208,11 +170,7 @@ static int put_list(struct listing *listing)
     for (size_t i = first; i < end && r >= 0; i++)
         r = put_numbered(listing, listing->numbers.at[i]);
     json_end_array(out);
-    autofree(mem) char *next =
-        end < listing->numbers.len
-            ? xasprintf("%lld-%zu", (long long)listing->numbers.at[end - 1], end)
-            : NULL;
-    json_put_text(out, "next", next);
+    cursor_put(out, end ? listing->numbers.at[end - 1] : 0, end, listing->numbers.len);
     json_put_int(out, "total", (int64_t)listing->numbers.len);
     json_end_object(out);
     return r;
@@ -233,7 +191,7 @@ static int prepare(struct listing *listing, struct where_ask *ask)
     if (r >= 0)
         r = web_number(call, "desc", 0, 1, 0, &desc, listing->err);
     if (r >= 0)
-        r = cursor_parse(given(call, "cursor"), &listing->after, listing->err);
+        r = cursor_read(call, &listing->after, listing->err);
     *ask = (struct where_ask){.home = call->home,
                               .store = call->store,
                               .condition = given(call, "where"),

@@ -3,6 +3,7 @@
  * v1_trials.c — trials over HTTP: one of them at once from the database, the table of an experiment
  * page by page, and whole columns of it as numbers.
  */
+#include "api/cursor.h"
 #include "api/etag.h"
 #include "api/rows.h"
 #include "api/table_page.h"
@@ -156,6 +157,7 @@ static int find_rows(struct web_call *call, struct table_ask *ask, struct trial_
 
 struct page_ask {
     int64_t offset, limit, desc;
+    struct cursor after; /* instead of an offset */
 };
 
 static int read_ask(struct web_call *call, struct page_ask *ret, struct err *err)
@@ -164,7 +166,28 @@ static int read_ask(struct web_call *call, struct page_ask *ret, struct err *err
 
     if (r >= 0)
         r = web_number(call, "limit", 1, ROWS_MAX, ROWS_DEFAULT, &ret->limit, err);
-    return r < 0 ? r : web_number(call, "desc", 0, 1, 0, &ret->desc, err);
+    if (r >= 0)
+        r = web_number(call, "desc", 0, 1, 0, &ret->desc, err);
+    if (r >= 0)
+        r = cursor_read(call, &ret->after, err);
+    if (r >= 0 && ret->after.id && given(call, "offset"))
+        r = err_set(err, EINVAL, "either cursor or offset is wanted");
+    return r;
+}
+
+/* Where the page behind a cursor begins. */
+static size_t first_after(const struct trial_table *table, const struct table_ask *ask,
+                          const struct cursor *after, const uint32_t *rows, size_t n)
+{
+    autofree(mem) int64_t *numbers = xcalloc(MAX(n, 1), sizeof(*numbers));
+
+    for (size_t i = 0; i < n; i++)
+        numbers[i] = trial_table_number(table, rows[i]);
+    return cursor_first(after,
+                        ask->sort   ? CURSOR_SORTED
+                        : ask->desc ? CURSOR_DOWN
+                                    : CURSOR_UP,
+                        numbers, n);
 }
 
 /* What the page shows of the rows that fit. */
@@ -202,14 +225,17 @@ static int trials_json(struct web_call *call, struct str *to, struct err *err)
     struct table_ask ask = {.sort = given(call, "sort"),
                             .desc = page.desc,
                             .first = (size_t)page.offset,
-                            .last = (size_t)(page.offset + page.limit)};
+                            .last = page.after.id ? 0 : (size_t)(page.offset + page.limit)};
     r = find_rows(call, &ask, &table, &rows, &n, err);
     if (r < 0)
         return r;
-    size_t first = MIN(n, ask.first), last = MIN(n, ask.last);
+    size_t first = page.after.id ? first_after(table, &ask, &page.after, rows, n) : ask.first;
+    first = MIN(n, first);
+    size_t last = MIN(n, first + (size_t)page.limit);
     json_begin_object(&out);
     json_put_int(&out, "total", (int64_t)trial_table_rows(table));
     json_put_int(&out, "matched", (int64_t)n);
+    cursor_put(&out, last > first ? trial_table_number(table, rows[last - 1]) : 0, last, n);
     r = put_page(call, table, rows + first, last - first, &out, err);
     json_end_object(&out);
     return r;

@@ -129,6 +129,8 @@ def a_wrong_question_gets_one_sentence(place: Place):
         assert api.bytes(path)[0] in (400, 404), path
     for cursor in ("x", "1", "-1-1", "1-", "1-x", "99999999999999999999-1", "1-1-1", ODD):
         assert "cursor" in api.refused(400, "/v1/experiments", cursor=cursor)
+        assert "cursor" in api.refused(400, table, cursor=cursor)
+    api.refused(400, table, cursor="1-1", offset=2)
     for params in ({"where": "loss < 1"}, {"sort": "nope"}, {"limit": 0}, {"limit": 1001}):
         api.refused(400, "/v1/experiments", **params)
     for params in ({"after": -1}, {"limit": 0}, {"trial": -1}, {"after": 2**70}, {"before": -1}):
@@ -228,6 +230,33 @@ def an_experiment_that_goes_between_two_pages_is_told(place: Place):
     assert api.get("/v1/experiments") == {"experiments": [], "next": None, "total": 0}
 
 
+def a_table_stays_right_while_trials_go(place: Place):
+    experiment(place, "one", 9)
+    api = Api(place)
+
+    def pages(between=lambda: None, **params):
+        """The numbers of all pages of three, one after the other by their cursors."""
+        told, cursor = [], None
+        while True:
+            page = api.get("/v1/experiments/1/trials", limit=3, columns="number", **({"cursor": cursor} if cursor else {}), **params)
+            told.append([row[0] for row in page["rows"]])
+            cursor = page["next"]
+            if cursor is None:
+                return told
+            between()
+
+    assert pages() == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+    assert pages(desc=1) == [[9, 8, 7], [6, 5, 4], [3, 2, 1]]
+    assert pages(where="number > 4") == [[5, 6, 7], [8, 9]]
+    by_x = [row["number"] for row in api.table(columns="number", sort="-x")[0]]
+    assert sum(pages(sort="-x"), []) == by_x
+    gone = iter(("1.2", "1.6"))
+    assert pages(lambda: place.hone("rm", next(gone, "1.8"), "--yes", code=None)) == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+    assert pages() == [[1, 3, 4], [5, 7, 8], [9]]
+    assert pages(lambda: place.hone("rm", "1.4", "--yes", code=None)) == [[1, 3, 4], [5, 7, 8], [9]]  # the last of a page goes
+    assert sum(pages(sort="-x"), []) == [n for n in by_x if n not in (2, 4, 6)]
+
+
 def events_and_attempts_tell_the_whole_story(place: Place):
     experiment(place, "one", 4)
     api = Api(place)
@@ -279,5 +308,5 @@ if __name__ == "__main__":
     main(the_table_tells_what_the_commands_tell, a_filter_finds_what_the_command_line_finds, pages_put_together_are_the_whole,
          a_wrong_question_gets_one_sentence, names_and_notes_of_any_kind_come_back_as_they_are, what_others_told_is_a_table_too,
          what_is_known_already_is_not_sent_again, an_answer_that_is_kept_follows_the_name_of_its_experiment, a_list_stays_right_while_experiments_come_and_go,
-         an_experiment_that_goes_between_two_pages_is_told, events_and_attempts_tell_the_whole_story,
+         an_experiment_that_goes_between_two_pages_is_told, a_table_stays_right_while_trials_go, events_and_attempts_tell_the_whole_story,
          what_runs_is_told_with_how_it_runs)
