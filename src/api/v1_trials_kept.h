@@ -12,7 +12,7 @@
 #include "store/changes.h"
 #include "store/store.h"
 
-#define KEPT_BYTES ((size_t)16 << 20)
+#define KEPT_BYTES ((size_t)4 << 20) /* some thousands, in the processor's caches */
 
 struct kept_trials;
 /* `changes` is borrowed. Beyond bytes_max the oldest are forgotten. */
@@ -26,15 +26,19 @@ struct kept_trial {
     size_t n;
     char body[]; /* n bytes */
 };
-/* As of now or later; NULL: not kept. Lives until the next call. */
+/* Forget what was written since. Before a view of the database begins: what is read in it may be
+ * kept. */
+void kept_trials_refresh(struct kept_trials *kept);
+/* As of the last kept_trials_refresh() or later; NULL: not kept. Lives until the next call. */
 const struct kept_trial *kept_trials_find(struct kept_trials *kept, struct store *store,
                                           int64_t experiment, int64_t trial);
-/* The name of an experiment, as of the last kept_trials_find() or later; *ret lives until the next
- * one. -ENOENT with a sentence: there is no such experiment. */
+/* The name of an experiment, as of the last kept_trials_refresh() or later; *ret lives until the
+ * next one. -ENOENT with a sentence: there is no such experiment. */
 int kept_trials_name(struct kept_trials *kept, struct store *store, int64_t experiment,
                      const char **ret, struct err *err);
-/* What was read after the last kept_trials_find(), with the name that kept_trials_name() told. */
-const struct kept_trial *kept_trials_put(struct kept_trials *kept, int64_t experiment,
-                                         int64_t trial, const struct str *body);
+/* Keep a copy of what was read after the last kept_trials_refresh(), with the name that
+ * kept_trials_name() told. */
+void kept_trials_put(struct kept_trials *kept, int64_t experiment, int64_t trial,
+                     const struct str *body, const char *etag);
 
 #endif
