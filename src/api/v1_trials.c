@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <math.h>
 
-#define BODY_USUAL   2000 /* bytes: a trial with a few metrics */
+#define BODY_USUAL   1000 /* bytes: a trial with a metric, and malloc has such ones at hand */
 #define ROWS_DEFAULT 200
 #define ROWS_MAX     1000
 #define SMALL        5000 /* trials: their metrics are read at once, which takes milliseconds */
@@ -112,7 +112,8 @@ static int find_trial(struct web_call *call, struct store *store, int64_t experi
         return r;
     str_add_char(body, '\n');
     etag_format(body->s, body->len, ret_etag);
-    kept_trials_put(call->kept, experiment, trial, body, ret_etag);
+    if (kept_trials_again(call->kept, experiment, trial))
+        kept_trials_put(call->kept, experiment, trial, body, ret_etag);
     return 0;
 }
 

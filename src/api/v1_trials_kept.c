@@ -10,6 +10,9 @@
  */
 #include "api/v1_trials_kept.h"
 #include "base/map.h"
+#include "base/rng.h"
+
+#define ASKED 4096 /* a power of two */
 
 struct kept_name {
     bool old; /* the experiment was written since */
@@ -21,7 +24,8 @@ struct kept_trials {
     size_t bytes, bytes_max;
     struct map bodies; /* experiment << 32 | trial → struct kept_trial */
     struct kept_trial *oldest, *newest;
-    struct map names; /* experiment → struct kept_name */
+    struct map names;      /* experiment → struct kept_name */
+    uint64_t asked[ASKED]; /* keys, each in the place of its hash, until another comes there */
 };
 
 struct kept_trials *kept_trials_new(struct changes *changes, size_t bytes_max)
@@ -177,6 +181,15 @@ static void add_newest(struct kept_trials *kept, struct kept_trial *one)
     kept->newest = one;
     kept->bytes += size_of(one->n);
     map_put(&kept->bodies, one->key, one);
+}
+
+bool kept_trials_again(struct kept_trials *kept, int64_t experiment, int64_t trial)
+{
+    uint64_t key = key_of(experiment, trial), *place = &kept->asked[hash_u64(key) % ASKED];
+    bool again = *place == key;
+
+    *place = key;
+    return again;
 }
 
 void kept_trials_put(struct kept_trials *kept, int64_t experiment, int64_t trial,

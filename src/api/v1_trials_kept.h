@@ -12,7 +12,7 @@
 #include "store/changes.h"
 #include "store/store.h"
 
-#define KEPT_BYTES ((size_t)4 << 20) /* some thousands, in the processor's caches */
+#define KEPT_BYTES ((size_t)16 << 20)
 
 struct kept_trials;
 /* `changes` is borrowed. Beyond bytes_max the oldest are forgotten. */
@@ -36,6 +36,9 @@ const struct kept_trial *kept_trials_find(struct kept_trials *kept, struct store
  * next one. -ENOENT with a sentence: there is no such experiment. */
 int kept_trials_name(struct kept_trials *kept, struct store *store, int64_t experiment,
                      const char **ret, struct err *err);
+/* Was this trial asked for here lately? Then its answer is worth to be kept: who walks over all
+ * trials leaves what others ask for again and again where it is. */
+bool kept_trials_again(struct kept_trials *kept, int64_t experiment, int64_t trial);
 /* Keep a copy of what was read after the last kept_trials_refresh(), with the name that
  * kept_trials_name() told. */
 void kept_trials_put(struct kept_trials *kept, int64_t experiment, int64_t trial,

@@ -220,6 +220,25 @@ TEST(the_oldest_make_room_when_no_more_may_be_kept)
     kept_trials_free(kept);
 }
 
+TEST(a_walk_over_all_trials_keeps_nothing_and_who_asks_again_is_known)
+{
+    autofree(changes) struct changes *changes = changes_new();
+    autofree(store) struct store *store = open_memory();
+    struct kept_trials *kept = keep(store, changes, KEPT_BYTES);
+    int again = 0;
+
+    for (int64_t i = 1; i <= 50000; i++)
+        again += kept_trials_again(kept, 3, i);
+    assert_int_equal(again, 0);
+    assert_false(kept_trials_again(kept, 3, 7));
+    assert_true(kept_trials_again(kept, 3, 7));
+    assert_false(kept_trials_again(kept, 4, 7));
+    star(store, 7); /* whoever watches it keeps on asking */
+    kept_trials_refresh(kept);
+    assert_true(kept_trials_again(kept, 3, 7));
+    kept_trials_free(kept);
+}
+
 TEST(a_tag_is_found_in_what_a_browser_sends)
 {
     char etag[ETAG_SIZE];
