@@ -3,6 +3,7 @@
 import { render } from "preact";
 import "uplot/dist/uPlot.min.css";
 import { startAddress } from "./address.ts";
+import { whenAsked } from "./early.ts";
 import { startKeys } from "./keys.ts";
 import { Shell } from "./shell/shell.tsx";
 import "./style.css";
@@ -11,6 +12,8 @@ import { startTheme } from "./theme.ts";
 startTheme();
 startAddress();
 startKeys();
-const place = document.getElementById("app") as HTMLElement;
-place.textContent = ""; /* what stood there until now */
-render(<Shell />, place);
+whenAsked(() => {
+    const place = document.getElementById("app") as HTMLElement;
+    place.textContent = ""; /* what stood there until now */
+    render(<Shell />, place);
+});
