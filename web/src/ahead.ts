@@ -5,7 +5,7 @@
  * signed in is found out. What it gets wrong, or has no answer for, the page asks itself.
  */
 import { flag, parse, text, type Codec } from "./codec.ts";
-import { askEarly, stillAsking, url, type Query } from "./early.ts";
+import { askEarly, url, type Query } from "./early.ts";
 import { trialsOf } from "./experiment/curve_data.ts";
 import { codecs, seriesQuery, trialsQuery, usualMetrics, viewOf as rangeOf, widthOf } from "./experiment/curve_query.ts";
 import { pageRows, rowQuery, tableQuery, viewOf } from "./experiment/queries.ts";
@@ -58,12 +58,12 @@ async function askCurves(e: number, query: URLSearchParams, row: Promise<Experim
     void askEarly("/v1/series", { method: "POST", headers: { "Content-Type": "application/json" }, body });
 }
 
-function askExperiment(name: string, tab: string, query: URLSearchParams): void {
+async function askExperiment(name: string, tab: string, query: URLSearchParams): Promise<void> {
     if (tab === "table") askOnly(`/v1/experiments/${name}/trials`, tableQuery(viewOf(query), 0, pageRows));
     const row = ask<ExperimentPage>("/v1/experiments", rowQuery(name));
-    row.catch(() => {}); /* the page asks itself, and tells */
-    if (tab === "curves") stillAsking(askCurves(Number(name), query, row));
+    const curves = tab === "curves" ? askCurves(Number(name), query, row) : null;
     askOnly(`/v1/experiments/${name}`);
+    await Promise.all([row, curves]);
 }
 
 function start(): void {
@@ -72,7 +72,7 @@ function start(): void {
     const read = (n: string) => text().read(query.get(n));
     askOnly("/v1/me");
     if (page === undefined) askOnly("/v1/experiments", { where: read("where"), sort: read("sort"), desc: flag().read(query.get("desc")), limit: pageSize });
-    if (page === "e" && name !== undefined && /^\d+$/.test(name)) askExperiment(name, tab, query);
+    if (page === "e" && name !== undefined && /^\d+$/.test(name)) askExperiment(name, tab, query).catch(() => {}); /* the page asks itself, and tells */
 }
 
 start();

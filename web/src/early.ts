@@ -5,10 +5,9 @@
  */
 type Answer = Promise<Response>;
 
-const place = globalThis as typeof globalThis & { honeEarly?: Map<string, Answer>; honeAsking?: Promise<unknown> };
+const place = globalThis as typeof globalThis & { honeEarly?: Map<string, Answer> };
 const early = (place.honeEarly ??= new Map());
 const keptMs = 10_000; /* who did not take it by then will not */
-const waitMs = 250;
 
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
@@ -40,18 +39,6 @@ export function takeEarly(address: string, init: RequestInit): Answer | undefine
     const answer = early.get(name);
     early.delete(name);
     return answer;
-}
-
-/* Questions that follow from answers are on their way when `all` is there, or has failed. */
-export function stillAsking(all: Promise<unknown>): void {
-    place.honeAsking = all.catch(() => {});
-}
-
-/* Begin when all has been asked: a page that is being set up holds up the next question, which takes
- * the server as long. Not for ever, and at once if nothing is asked in turn. */
-export function whenAsked(act: () => void): void {
-    if (!place.honeAsking) return act();
-    void Promise.race([place.honeAsking, new Promise((done) => setTimeout(done, waitMs))]).then(act);
 }
 
 /* Something happened since: what nobody has taken yet is asked for again. */

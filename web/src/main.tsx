@@ -3,7 +3,6 @@
 import { render } from "preact";
 import "uplot/dist/uPlot.min.css";
 import { startAddress } from "./address.ts";
-import { whenAsked } from "./early.ts";
 import { startKeys } from "./keys.ts";
 import { Shell } from "./shell/shell.tsx";
 import "./style.css";
@@ -12,8 +11,6 @@ import { startTheme } from "./theme.ts";
 startTheme();
 startAddress();
 startKeys();
-whenAsked(() => {
-    const place = document.getElementById("app") as HTMLElement;
-    place.textContent = ""; /* what stood there until now */
-    render(<Shell />, place);
-});
+const place = document.getElementById("app") as HTMLElement;
+place.textContent = ""; /* what stood there until now */
+render(<Shell />, place);

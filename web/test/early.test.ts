@@ -2,7 +2,7 @@
 /* early.test.ts — answers that were asked for before the pages began. */
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
-import { askEarly, forgetEarly, stillAsking, takeEarly, url, whenAsked } from "../src/early.ts";
+import { askEarly, forgetEarly, takeEarly, url } from "../src/early.ts";
 
 const asked: string[] = [];
 let late: (() => void)[] = []; /* what timers would do */
@@ -52,32 +52,6 @@ test("what is forgotten, or old, is asked for again", () => {
     void askEarly("/v1/me", {});
     for (const act of late) act();
     assert.equal(takeEarly("/v1/me", {}), undefined);
-});
-
-test("the page begins at once, or when all that follows is asked for, or when that takes too long", async () => {
-    const began: string[] = [];
-    const turn = () => new Promise((done) => setImmediate(done));
-    whenAsked(() => began.push("at once"));
-    assert.deepEqual(began, ["at once"]);
-    let answer = () => {};
-    stillAsking(new Promise<void>((done) => (answer = done)));
-    whenAsked(() => began.push("asked"));
-    await turn();
-    assert.equal(began.length, 1);
-    answer();
-    await turn();
-    assert.equal(began[1], "asked");
-    stillAsking(Promise.reject(new Error("nobody answers")));
-    whenAsked(() => began.push("failed"));
-    await turn();
-    assert.equal(began[2], "failed");
-    stillAsking(new Promise(() => {}));
-    whenAsked(() => began.push("late"));
-    await turn();
-    assert.equal(began.length, 3);
-    for (const act of late) act();
-    await turn();
-    assert.equal(began[3], "late");
 });
 
 test("an address has what is given, and nothing else", () => {
