@@ -9,7 +9,8 @@
  * What is sent together must stay below 200 KB compressed: more is an error, not a warning.
  */
 import { build } from "esbuild";
-import { cp, mkdir, readFile, readdir, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -36,7 +37,17 @@ async function bundle() {
         charset: "utf8",
         logLevel: "warning",
     });
-    await cp(join(here, "index.html"), join(dist, "index.html"));
+    await writeFile(join(dist, "index.html"), await named(await readFile(join(here, "index.html"), "utf8")));
+}
+
+/* "/assets/app.js?v=TAG" for "/assets/app.js": a part is asked for once, and again when it is another. The tag
+ * is that of tools/pack-pages.mjs, and src/api/pages.c knows it. */
+async function named(html) {
+    for (const [path] of html.matchAll(/\/assets\/[\w.]+/g)) {
+        const tag = createHash("sha256").update(await readFile(join(dist, path))).digest("hex").slice(0, 16);
+        html = html.replace(path, `${path}?v=${tag}`);
+    }
+    return html;
 }
 
 async function report() {

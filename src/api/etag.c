@@ -28,14 +28,14 @@ bool etag_listed(const char *list, const char *etag)
     return list && (strcmp(list, "*") == 0 || strstr(list, etag));
 }
 
-/* `body` is taken if it is needed. */
-static void reply(struct web_call *call, const char *etag, struct str *body)
+void etag_reply(struct web_call *call, const char *etag, struct str *body)
 {
     const char *const headers[] = {"ETag",       etag, "Cache-Control", "no-cache", WEB_CURSOR,
                                    call->cursor, NULL};
     bool known = etag_listed(http_header(call->request, "If-None-Match"), etag);
 
     http_reply(call->request, known ? 304 : 200, "application/json", known ? NULL : body, headers);
+    str_release(body); /* if it was not taken */
 }
 
 void etag_json(struct web_call *call, struct str *body)
@@ -44,14 +44,5 @@ void etag_json(struct web_call *call, struct str *body)
 
     str_add_char(body, '\n');
     etag_format(body->s, body->len, etag);
-    reply(call, etag, body);
-    str_release(body);
-}
-
-void etag_reply(struct web_call *call, const char *etag, const char *bytes, size_t n)
-{
-    autorelease(str) struct str body = STR_INIT;
-
-    str_add_n(&body, bytes, n);
-    reply(call, etag, &body);
+    etag_reply(call, etag, body);
 }

@@ -15,7 +15,7 @@ void etag_format(const char *bytes, size_t n, char ret[ETAG_SIZE]);
 bool etag_listed(const char *list, const char *etag);
 /* Answer with JSON, 200 or 304; `body` is taken. */
 void etag_json(struct web_call *call, struct str *body);
-/* The same with a tag that is known; the bytes are copied as they are. */
-void etag_reply(struct web_call *call, const char *etag, const char *bytes, size_t n);
+/* The same with a tag that is known, and a body that is whole. */
+void etag_reply(struct web_call *call, const char *etag, struct str *body);
 
 #endif

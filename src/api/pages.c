@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pages.c — the pages over HTTP. They hold nothing of anybody, so everybody may have them; a
- * browser asks by tag whether it has the newest.
+ * browser asks by tag whether it has the newest. Who names the tag of a part in its address, as
+ * index.html does (web/build.mjs), need not ask again: under that address it never changes.
  */
 #include "api/auth.h"
 #include "api/pages.h"
@@ -33,6 +34,12 @@ static bool takes_gzip(struct http_request *request)
     return accepted && strstr(accepted, "gzip");
 }
 
+static const char *kept_how(struct http_request *request, const struct page *page)
+{
+    const char *tag = http_param(request, "v");
+    return tag && str_eq(tag, page->tag) ? "max-age=31536000, immutable" : "no-cache";
+}
+
 static void send_page(struct http_request *request, const struct page *page)
 {
     autorelease(str) struct str body = STR_INIT;
@@ -44,7 +51,7 @@ static void send_page(struct http_request *request, const struct page *page)
         "ETag",
         tag,
         "Cache-Control",
-        "no-cache",
+        kept_how(request, page),
         "Vary",
         "Accept-Encoding",
         "Content-Security-Policy",

@@ -11,11 +11,12 @@
 #include "api/v1_trials_kept.h"
 #include "api/web_route.h"
 #include "base/clock.h"
+#include "store/held_view.h"
 
 #include <errno.h>
 #include <math.h>
 
-#define BODY_USUAL   2000 /* bytes: a trial with a few metrics */
+#define BODY_USUAL   1000 /* bytes: a trial with a metric, and malloc has such ones at hand */
 #define ROWS_DEFAULT 200
 #define ROWS_MAX     1000
 #define SMALL        5000 /* trials: their metrics are read at once, which takes milliseconds */
@@ -93,11 +94,33 @@ static bool plain_ref(const char *text, int64_t *ret_experiment, int64_t *ret_tr
     return *ret_trial > 0;
 }
 
-/* The answer, kept or read. */
-static int find_trial(struct web_call *call, const struct kept_trial **ret, struct err *err)
+/* A copy of the answer as it is kept, or what the database says. */
+static int find_trial(struct web_call *call, struct store *store, int64_t experiment, int64_t trial,
+                      struct str *body, char ret_etag[ETAG_SIZE], struct err *err)
 {
-    autorelease(str) struct str text = STR_INIT;
+    const struct kept_trial *kept = kept_trials_find(call->kept, store, experiment, trial);
     const char *name = NULL;
+
+    if (kept) {
+        str_add_n(body, kept->body, kept->n);
+        memcpy(ret_etag, kept->etag, ETAG_SIZE);
+        return 0;
+    }
+    int r = kept_trials_name(call->kept, store, experiment, &name, err);
+    if (r >= 0)
+        r = trial_json(store, name, experiment, trial, body, err);
+    if (r < 0)
+        return r;
+    str_add_char(body, '\n');
+    etag_format(body->s, body->len, ret_etag);
+    if (kept_trials_again(call->kept, experiment, trial))
+        kept_trials_put(call->kept, experiment, trial, body, ret_etag);
+    return 0;
+}
+
+static int read_trial(struct web_call *call, struct str *body, char ret_etag[ETAG_SIZE],
+                      struct err *err)
+{
     int64_t experiment = 0, trial = 0;
     int r = 0;
 
@@ -105,29 +128,23 @@ static int find_trial(struct web_call *call, const struct kept_trial **ret, stru
         r = web_trial_ref(call, 0, &experiment, &trial, err);
     if (r < 0)
         return r;
-    *ret = kept_trials_find(call->kept, call->store, experiment, trial);
-    if (*ret)
-        return 0;
-    r = kept_trials_name(call->kept, call->store, experiment, &name, err);
-    if (r >= 0)
-        r = trial_json(call->store, name, experiment, trial, &text, err);
-    if (r < 0)
-        return r;
-    str_add_char(&text, '\n');
-    *ret = kept_trials_put(call->kept, experiment, trial, &text);
-    return 0;
+    kept_trials_refresh(call->kept);
+    r = find_trial(call, held_view_begin(call->view), experiment, trial, body, ret_etag, err);
+    held_view_end(call->view);
+    return r;
 }
 
 static void get_trial(struct web_call *call)
 {
     autorelease(err) struct err err = ERR_INIT;
-    const struct kept_trial *kept = NULL;
-    int r = find_trial(call, &kept, &err);
+    autorelease(str) struct str body = STR_INIT;
+    char etag[ETAG_SIZE];
+    int r = read_trial(call, &body, etag, &err);
 
     if (r < 0)
         web_fail(call, r, &err);
     else
-        etag_reply(call, kept->etag, kept->body, kept->n);
+        etag_reply(call, etag, &body);
 }
 
 /* ---- GET /v1/experiments/E/trials ---- */

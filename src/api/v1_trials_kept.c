@@ -10,6 +10,9 @@
  */
 #include "api/v1_trials_kept.h"
 #include "base/map.h"
+#include "base/rng.h"
+
+#define ASKED 4096 /* a power of two */
 
 struct kept_name {
     bool old; /* the experiment was written since */
@@ -21,7 +24,8 @@ struct kept_trials {
     size_t bytes, bytes_max;
     struct map bodies; /* experiment << 32 | trial → struct kept_trial */
     struct kept_trial *oldest, *newest;
-    struct map names; /* experiment → struct kept_name */
+    struct map names;      /* experiment → struct kept_name */
+    uint64_t asked[ASKED]; /* keys, each in the place of its hash, until another comes there */
 };
 
 struct kept_trials *kept_trials_new(struct changes *changes, size_t bytes_max)
@@ -104,7 +108,7 @@ static void on_change(struct kept_trials *kept, const struct change *change)
         name->old = true;
 }
 
-static void catch_up(struct kept_trials *kept)
+void kept_trials_refresh(struct kept_trials *kept)
 {
     struct change some[64];
     int n;
@@ -161,10 +165,9 @@ int kept_trials_name(struct kept_trials *kept, struct store *store, int64_t expe
 const struct kept_trial *kept_trials_find(struct kept_trials *kept, struct store *store,
                                           int64_t experiment, int64_t trial)
 {
+    const struct kept_name *name = map_find(&kept->names, (uint64_t)experiment);
     const char *text;
 
-    catch_up(kept);
-    const struct kept_name *name = map_find(&kept->names, (uint64_t)experiment);
     if (!name || trial > UINT32_MAX ||
         (name->old && kept_trials_name(kept, store, experiment, &text, NULL) < 0))
         return NULL;
@@ -180,8 +183,17 @@ static void add_newest(struct kept_trials *kept, struct kept_trial *one)
     map_put(&kept->bodies, one->key, one);
 }
 
-const struct kept_trial *kept_trials_put(struct kept_trials *kept, int64_t experiment,
-                                         int64_t trial, const struct str *body)
+bool kept_trials_again(struct kept_trials *kept, int64_t experiment, int64_t trial)
+{
+    uint64_t key = key_of(experiment, trial), *place = &kept->asked[hash_u64(key) % ASKED];
+    bool again = *place == key;
+
+    *place = key;
+    return again;
+}
+
+void kept_trials_put(struct kept_trials *kept, int64_t experiment, int64_t trial,
+                     const struct str *body, const char *etag)
 {
     uint64_t key = key_of(experiment, trial);
 
@@ -191,7 +203,6 @@ const struct kept_trial *kept_trials_put(struct kept_trials *kept, int64_t exper
     struct kept_trial *one = xmalloc(size_of(body->len));
     *one = (struct kept_trial){.key = key, .n = body->len};
     memcpy(one->body, body->s, body->len + 1);
-    etag_format(body->s, body->len, one->etag);
+    memcpy(one->etag, etag, sizeof(one->etag));
     add_newest(kept, one);
-    return one;
 }

@@ -26,15 +26,22 @@ struct kept_trial {
     size_t n;
     char body[]; /* n bytes */
 };
-/* As of now or later; NULL: not kept. Lives until the next call. */
+/* Forget what was written since. Before a view of the database begins: what is read in it may be
+ * kept. */
+void kept_trials_refresh(struct kept_trials *kept);
+/* As of the last kept_trials_refresh() or later; NULL: not kept. Lives until the next call. */
 const struct kept_trial *kept_trials_find(struct kept_trials *kept, struct store *store,
                                           int64_t experiment, int64_t trial);
-/* The name of an experiment, as of the last kept_trials_find() or later; *ret lives until the next
- * one. -ENOENT with a sentence: there is no such experiment. */
+/* The name of an experiment, as of the last kept_trials_refresh() or later; *ret lives until the
+ * next one. -ENOENT with a sentence: there is no such experiment. */
 int kept_trials_name(struct kept_trials *kept, struct store *store, int64_t experiment,
                      const char **ret, struct err *err);
-/* What was read after the last kept_trials_find(), with the name that kept_trials_name() told. */
-const struct kept_trial *kept_trials_put(struct kept_trials *kept, int64_t experiment,
-                                         int64_t trial, const struct str *body);
+/* Was this trial asked for here lately? Then its answer is worth to be kept: who walks over all
+ * trials leaves what others ask for again and again where it is. */
+bool kept_trials_again(struct kept_trials *kept, int64_t experiment, int64_t trial);
+/* Keep a copy of what was read after the last kept_trials_refresh(), with the name that
+ * kept_trials_name() told. */
+void kept_trials_put(struct kept_trials *kept, int64_t experiment, int64_t trial,
+                     const struct str *body, const char *etag);
 
 #endif

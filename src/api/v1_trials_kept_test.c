@@ -35,7 +35,15 @@ static void put(struct kept_trials *kept, int64_t trial, const char *text)
 {
     autorelease(str) struct str body = STR_INIT;
     str_add(&body, text);
-    assert_int_equal(kept_trials_put(kept, 3, trial, &body)->n, strlen(text));
+    char etag[ETAG_SIZE];
+    etag_format(body.s, body.len, etag);
+    kept_trials_put(kept, 3, trial, &body, etag);
+}
+
+static const struct kept_trial *find(struct kept_trials *kept, struct store *store, int64_t trial)
+{
+    kept_trials_refresh(kept);
+    return kept_trials_find(kept, store, 3, trial);
 }
 
 static void star(struct store *store, int64_t trial)
@@ -54,15 +62,15 @@ TEST(an_answer_is_kept_until_its_trial_is_written)
 
     put(kept, 7, "seven");
     put(kept, 8, "eight");
-    memcpy(old, kept_trials_find(kept, store, 3, 7)->etag, sizeof(old));
-    assert_string_equal(kept_trials_find(kept, store, 3, 7)->body, "seven");
+    memcpy(old, find(kept, store, 7)->etag, sizeof(old));
+    assert_string_equal(find(kept, store, 7)->body, "seven");
     star(store, 7);
-    assert_null(kept_trials_find(kept, store, 3, 7));
-    assert_non_null(kept_trials_find(kept, store, 3, 8));
+    assert_null(find(kept, store, 7));
+    assert_non_null(find(kept, store, 8));
     put(kept, 7, "other");
-    assert_string_not_equal(kept_trials_find(kept, store, 3, 7)->etag, old);
+    assert_string_not_equal(find(kept, store, 7)->etag, old);
     put(kept, 7, "seven");
-    assert_string_equal(kept_trials_find(kept, store, 3, 7)->etag, old);
+    assert_string_equal(find(kept, store, 7)->etag, old);
     kept_trials_free(kept);
 }
 
@@ -140,10 +148,10 @@ TEST(whatever_an_answer_tells_of_takes_it_along_when_it_is_written)
         struct txn *txn = txn_new();
 
         put(kept, 7, "seven");
-        assert_non_null(kept_trials_find(kept, store, 3, 7));
+        assert_non_null(find(kept, store, 7));
         kinds[i](txn);
         apply(store, txn);
-        assert_null(kept_trials_find(kept, store, 3, 7));
+        assert_null(find(kept, store, 7));
         kept_trials_free(kept);
     }
 }
@@ -159,7 +167,7 @@ TEST(an_experiment_that_goes_takes_its_answers_along)
     put(kept, 7, "seven");
     txn_remove_experiment(txn, 3);
     apply(store, txn);
-    assert_null(kept_trials_find(kept, store, 3, 7));
+    assert_null(find(kept, store, 7));
     assert_int_equal(kept_trials_name(kept, store, 3, &name, NULL), -ENOENT);
     kept_trials_free(kept);
 }
@@ -173,9 +181,9 @@ TEST(another_name_of_the_experiment_takes_its_answers_along)
 
     put(kept, 7, "seven");
     name_it(store, "mnist"); /* written, and the same */
-    assert_non_null(kept_trials_find(kept, store, 3, 7));
+    assert_non_null(find(kept, store, 7));
     name_it(store, "fashion");
-    assert_null(kept_trials_find(kept, store, 3, 7));
+    assert_null(find(kept, store, 7));
     assert_int_equal(kept_trials_name(kept, store, 3, &name, NULL), 0);
     assert_string_equal(name, "fashion");
     kept_trials_free(kept);
@@ -188,8 +196,8 @@ TEST(a_number_that_no_trial_can_have_finds_no_other)
     struct kept_trials *kept = keep(store, changes, KEPT_BYTES);
 
     put(kept, 7, "seven");
-    assert_non_null(kept_trials_find(kept, store, 3, 7));
-    assert_null(kept_trials_find(kept, store, 3, ((int64_t)3 << 32) + 7));
+    assert_non_null(find(kept, store, 7));
+    assert_null(find(kept, store, ((int64_t)3 << 32) + 7));
     kept_trials_free(kept);
 }
 
@@ -203,12 +211,31 @@ TEST(the_oldest_make_room_when_no_more_may_be_kept)
         put(kept, i, "seven");
     star(store, 95);
     for (int64_t i = 1; i <= 100; i++)
-        assert_int_equal(kept_trials_find(kept, store, 3, i) != NULL, i > 90 && i != 95);
+        assert_int_equal(find(kept, store, i) != NULL, i > 90 && i != 95);
     put(kept, 101, "seven"); /* in the room that 95 left */
-    assert_non_null(kept_trials_find(kept, store, 3, 91));
+    assert_non_null(find(kept, store, 91));
     put(kept, 102, "seven");
-    assert_null(kept_trials_find(kept, store, 3, 91));
-    assert_non_null(kept_trials_find(kept, store, 3, 102));
+    assert_null(find(kept, store, 91));
+    assert_non_null(find(kept, store, 102));
+    kept_trials_free(kept);
+}
+
+TEST(a_walk_over_all_trials_keeps_nothing_and_who_asks_again_is_known)
+{
+    autofree(changes) struct changes *changes = changes_new();
+    autofree(store) struct store *store = open_memory();
+    struct kept_trials *kept = keep(store, changes, KEPT_BYTES);
+    int again = 0;
+
+    for (int64_t i = 1; i <= 50000; i++)
+        again += kept_trials_again(kept, 3, i);
+    assert_int_equal(again, 0);
+    assert_false(kept_trials_again(kept, 3, 7));
+    assert_true(kept_trials_again(kept, 3, 7));
+    assert_false(kept_trials_again(kept, 4, 7));
+    star(store, 7); /* whoever watches it keeps on asking */
+    kept_trials_refresh(kept);
+    assert_true(kept_trials_again(kept, 3, 7));
     kept_trials_free(kept);
 }
 

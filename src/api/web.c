@@ -12,6 +12,7 @@
 #include "api/web_act.h"
 #include "base/log.h"
 #include "api/influx_write.h"
+#include "store/held_view.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -63,6 +64,7 @@ static void serve(struct web *web, struct http_request *request, enum web_desk d
         .charts = reader->charts,
         .tables = reader->tables,
         .kept = reader->kept,
+        .view = reader->view,
         .runtime = desk == DESK_LOOP ? web->runtime : NULL,
     };
     stream_cursor(web->stream, call.cursor);
@@ -157,6 +159,20 @@ static void list_routes(struct web *web)
     }
 }
 
+/* Single trials are asked for by the thousand: they have a handle and a view of their own. */
+static int open_trials(const struct web *web, struct web_reader *ret, struct err *err)
+{
+    struct changes *changes = runtime_changes(web->runtime);
+    int r = store_open_read(runtime_home(web->runtime), &ret->trials, err);
+
+    if (r < 0)
+        return r;
+    store_map(ret->trials);
+    ret->view = held_view_new(ret->trials, changes);
+    ret->kept = kept_trials_new(changes, KEPT_BYTES);
+    return 0;
+}
+
 static int open_reader(const struct web *web, enum web_desk desk, struct web_reader *ret,
                        struct err *err)
 {
@@ -168,7 +184,7 @@ static int open_reader(const struct web *web, enum web_desk desk, struct web_rea
     if (r == 0 && desk == DESK_DRAW)
         r = charts_open(home, CHARTS_THREADS, CHARTS_BYTES, &ret->charts, err);
     if (r == 0 && desk == DESK_HTTP)
-        ret->kept = kept_trials_new(runtime_changes(web->runtime), KEPT_BYTES);
+        r = open_trials(web, ret, err);
     if (r == 0 && desk == DESK_READ)
         ret->tables = tables_new(runtime_changes(web->runtime), TABLES_BYTES);
     return r;
@@ -267,6 +283,9 @@ static void close_readers(struct web *web)
             charts_free(reader->charts);
         tables_free(reader->tables);
         kept_trials_free(reader->kept);
+        held_view_free(reader->view);
+        if (reader->trials)
+            store_free(reader->trials);
         if (reader->series)
             series_db_free(reader->series);
         if (reader->store)

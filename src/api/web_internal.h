@@ -20,6 +20,8 @@ struct web_reader {
     struct charts *charts;
     struct tables *tables;
     struct kept_trials *kept;
+    struct store *trials; /* a second handle, of the view alone */
+    struct held_view *view;
 };
 
 struct web {

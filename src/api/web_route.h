@@ -30,6 +30,7 @@ struct caller {
 struct web;
 struct tables;      /* api/tables.h */
 struct kept_trials; /* api/v1_trials_kept.h */
+struct held_view;   /* store/held_view.h */
 struct web_call {
     struct http_request *request;
     const struct web_route *route;
@@ -42,6 +43,7 @@ struct web_call {
     struct charts *charts;    /* DESK_DRAW */
     struct tables *tables;    /* DESK_READ */
     struct kept_trials *kept; /* DESK_HTTP */
+    struct held_view *view;   /* DESK_HTTP: of single trials */
     struct runtime *runtime;  /* DESK_LOOP */
     char cursor[STREAM_CURSOR_SIZE]; /* where the stream stood before it was served; "": not told */
 };

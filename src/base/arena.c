@@ -4,6 +4,10 @@
  */
 #include "base/arena.h"
 
+#define FIRST                                                                                      \
+    900 /* bytes of the first block: malloc has such ones at hand, and most need no other */
+#define MORE 4000
+
 struct arena_block {
     struct arena_block *next;
     size_t used, size;
@@ -15,7 +19,7 @@ void *arena_alloc(struct arena *arena, size_t size)
     struct arena_block *block = arena->block;
     size = (size + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
     if (!block || block->size - block->used < size) {
-        size_t room = MAX(size, 4000);
+        size_t room = MAX(size, block ? MORE : FIRST);
         block = xmalloc(sizeof(*block) + room);
         block->next = arena->block;
         block->used = 0;

@@ -6,12 +6,16 @@
 #include "store/changes.h"
 #include "store/internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 
 struct changes {
     pthread_mutex_t mutex;
     uint64_t count, tokens;
+    pthread_mutex_t listening; /* over the two below, and while fn runs */
+    changes_fn *fn;
+    void *arg;
     struct change ring[CHANGES_KEPT];
 };
 
@@ -19,6 +23,7 @@ struct changes *changes_new(void)
 {
     struct changes *changes = xcalloc(1, sizeof(*changes));
     pthread_mutex_init(&changes->mutex, NULL);
+    pthread_mutex_init(&changes->listening, NULL);
     return changes;
 }
 
@@ -26,6 +31,7 @@ void changes_free(struct changes *changes)
 {
     if (!changes)
         return;
+    pthread_mutex_destroy(&changes->listening);
     pthread_mutex_destroy(&changes->mutex);
     free(changes);
 }
@@ -71,10 +77,28 @@ static bool same(const struct change *a, const struct change *b)
     return a->experiment == b->experiment && a->trial == b->trial && a->removed == b->removed;
 }
 
+void changes_listen(struct changes *changes, changes_fn *fn, void *arg)
+{
+    pthread_mutex_lock(&changes->listening);
+    assert(!fn || !changes->fn);
+    changes->fn = fn;
+    changes->arg = arg;
+    pthread_mutex_unlock(&changes->listening);
+}
+
+static void call_listener(struct changes *changes)
+{
+    pthread_mutex_lock(&changes->listening);
+    if (changes->fn)
+        changes->fn(changes->arg);
+    pthread_mutex_unlock(&changes->listening);
+}
+
 void changes_tell(struct changes *changes, const struct txn *txn)
 {
     struct change last = {0}, one;
 
+    call_listener(changes);
     pthread_mutex_lock(&changes->mutex);
     for (const struct row *row = txn->first; row; row = row->next)
         if (row->kind == ROW_TOKEN || row->kind == ROW_REMOVE_TOKEN)

@@ -33,6 +33,11 @@ uint64_t changes_count(struct changes *changes);
  * again until it is 0. -ENOBUFS: some are forgotten, nothing that was copied can be trusted. */
 int changes_since(struct changes *changes, uint64_t seen, struct change *ret, size_t max);
 
+/* Call `fn` after each commit, on the writer's thread and before it is told above; NULL: no longer,
+ * and it does not run any more. There is one at most. */
+typedef void changes_fn(void *arg);
+void changes_listen(struct changes *changes, changes_fn *fn, void *arg);
+
 /* How often tokens have changed: who keeps a copy reads them anew when it has grown. */
 uint64_t changes_tokens(struct changes *changes);
 

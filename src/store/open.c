@@ -20,7 +20,8 @@
 #include <unistd.h>
 
 #define BUSY_MS        5000
-#define PAGES_IN_LOG   4000 /* 16 MB: a checkpoint syncs twice, so not too often */
+#define PAGES_IN_LOG   4000        /* 16 MB: a checkpoint syncs twice, so not too often */
+#define MAPPED_MAX     "268435456" /* bytes; what lies behind them is copied as ever */
 #define HEADER_SIZE    100
 #define HEADER_VERSION 60
 #define HEADER_ID      68
@@ -277,6 +278,14 @@ int store_open_read(const char *home, struct store **ret, struct err *err)
         return r;
     *ret = TAKE(store);
     return 0;
+}
+
+/* On a network the file may change, or go, without our locks; then a copy fails with an error and a
+ * look at memory with a signal. */
+void store_map(struct store *store)
+{
+    if (!fs_is_network(store->home))
+        store_exec(store, "PRAGMA mmap_size=" MAPPED_MAX, NULL);
 }
 
 void store_free(struct store *store)

@@ -18,6 +18,9 @@ struct txn;
  * experiments yet in HOME"); an older one is migrated all the same. */
 int store_open(const char *home, struct store **ret, struct err *err);
 int store_open_read(const char *home, struct store **ret, struct err *err);
+/* Read the file where it lies in the kernel's memory instead of copying its pages: for a handle
+ * that is asked for single rows all the time. Where that cannot be, it reads as before. */
+void store_map(struct store *store);
 /* In memory, for tests and the simulator. */
 int store_open_memory(struct store **ret, struct err *err);
 void store_free(struct store *store);

@@ -4,6 +4,7 @@
 rows that come and go between two pages. Prints TAP."""
 
 import json
+import re
 import struct
 import sys
 import urllib.parse
@@ -181,6 +182,19 @@ def what_is_known_already_is_not_sent_again(place: Place):
         place.hone("star", "1.1", "--off")
 
 
+def parts_of_the_pages_are_asked_for_once(place: Place):
+    api = Api(place)
+    kept = lambda path: api.bytes(path)[1]["Cache-Control"]
+    status, headers, page = api.bytes("/")
+    assert status == 200 and headers["Cache-Control"] == "no-cache", headers
+    parts = re.findall(r'"(/assets/[^"]+)"', page.decode())
+    assert len(parts) == 3, parts
+    for part in parts:
+        name, _, tag = part.partition("?v=")
+        assert tag and "immutable" in kept(part), part
+        assert kept(name) == kept(name + "?v=" + tag[::-1]) == "no-cache", part
+
+
 def an_answer_that_is_kept_follows_the_name_of_its_experiment(place: Place):
     api = Api(place)
     mlflow = lambda what, body: api.json("/api/2.0/mlflow/" + what, body)
@@ -307,6 +321,6 @@ def what_runs_is_told_with_how_it_runs(place: Place):
 if __name__ == "__main__":
     main(the_table_tells_what_the_commands_tell, a_filter_finds_what_the_command_line_finds, pages_put_together_are_the_whole,
          a_wrong_question_gets_one_sentence, names_and_notes_of_any_kind_come_back_as_they_are, what_others_told_is_a_table_too,
-         what_is_known_already_is_not_sent_again, an_answer_that_is_kept_follows_the_name_of_its_experiment, a_list_stays_right_while_experiments_come_and_go,
+         what_is_known_already_is_not_sent_again, parts_of_the_pages_are_asked_for_once, an_answer_that_is_kept_follows_the_name_of_its_experiment, a_list_stays_right_while_experiments_come_and_go,
          an_experiment_that_goes_between_two_pages_is_told, a_table_stays_right_while_trials_go, events_and_attempts_tell_the_whole_story,
          what_runs_is_told_with_how_it_runs)

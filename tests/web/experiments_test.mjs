@@ -251,7 +251,7 @@ test("when the server is gone, the page says that a run may have ended", async (
     await late.route("**/v1/**", (asked) => asked.abort());
     await late.goto(`${base}/`);
     await late.locator(".failure").getByText("the run has ended").waitFor();
-    await late.route("**/assets/app.js", (asked) => asked.abort());
+    await late.route("**/assets/app.js?*", (asked) => asked.abort());
     await late.reload();
     await late.getByText("what served this page has ended").waitFor();
     await late.close();
