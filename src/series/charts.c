@@ -20,7 +20,6 @@ struct entry {
     uint64_t hash;
     struct drawing drawing;
     uint64_t used; /* by which call */
-    size_t bytes;
 };
 struct charts {
     VEC(struct series_db *) dbs; /* one for each thread */
@@ -36,15 +35,11 @@ static void update(struct charts *charts, struct series_db *db, struct entry *en
     struct drawing *drawing = &entry->drawing;
     uint64_t before = drawing->values;
     enum drawing_done done = drawing_update(drawing, db);
-    size_t pieces;
 
     if (done == DRAWING_SAME)
         return;
     atomic_fetch_add(done == DRAWING_GREW ? &charts->grown : &charts->drawn, 1);
     atomic_fetch_add(&charts->values, drawing->values - before);
-    query_chart_pieces(drawing->chart, &pieces);
-    entry->bytes = sizeof(*entry) + drawing->ask.view.width * sizeof(struct query_column) +
-                   pieces * sizeof(struct query_piece) * 3 / 2;
 }
 
 /* ---- the entries ---- */
@@ -91,42 +86,56 @@ static void entry_free(struct entry *entry)
     free(entry);
 }
 
+static size_t bytes_of(const struct entry *entry)
+{
+    return sizeof(*entry) + query_chart_bytes(entry->drawing.chart);
+}
+
 static size_t sum_bytes(const struct charts *charts)
 {
     size_t bytes = 0;
 
     vec_foreach (entry, &charts->entries)
-        bytes += (*entry)->bytes + query_chart_kept((*entry)->drawing.chart)->bytes.cap;
+        bytes += bytes_of(*entry);
     return bytes;
 }
 
-/* The least recently used one, out of the list; NULL: all are of this call. */
-static struct entry *take_oldest(struct charts *charts)
+/* The call by which the least recently used ones were. */
+static uint64_t oldest_use(const struct charts *charts)
 {
-    size_t n = charts->entries.len, oldest = n;
     uint64_t used = charts->calls;
 
-    for (size_t i = 0; i < n; i++)
-        if (charts->entries.at[i]->used < used) {
-            used = charts->entries.at[i]->used;
-            oldest = i;
+    vec_foreach (entry, &charts->entries)
+        used = MIN(used, (*entry)->used);
+    return used;
+}
+
+/* Those of a call, as many as must go; returns what all take then. */
+static size_t evict_use(struct charts *charts, uint64_t used, size_t bytes)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < charts->entries.len; i++) {
+        struct entry *entry = charts->entries.at[i];
+        if (entry->used != used || bytes <= charts->max_bytes) {
+            charts->entries.at[kept++] = entry;
+            continue;
         }
-    if (oldest == n)
-        return NULL;
-    struct entry *entry = charts->entries.at[oldest];
-    charts->entries.at[oldest] = charts->entries.at[n - 1];
-    charts->entries.at[n - 1] = NULL;
-    charts->entries.len--;
-    map_remove(&charts->places, entry->hash);
-    return entry;
+        bytes -= bytes_of(entry);
+        map_remove(&charts->places, entry->hash);
+        entry_free(entry);
+    }
+    charts->entries.len = kept;
+    return bytes;
 }
 
 static void evict(struct charts *charts)
 {
-    struct entry *entry;
+    size_t bytes = sum_bytes(charts);
+    uint64_t used;
 
-    while (sum_bytes(charts) > charts->max_bytes && (entry = take_oldest(charts)))
-        entry_free(entry);
+    while (bytes > charts->max_bytes && (used = oldest_use(charts)) < charts->calls)
+        bytes = evict_use(charts, used, bytes);
 }
 
 /* ---- many at once ---- */

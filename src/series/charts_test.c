@@ -49,19 +49,16 @@ static struct query_chart *draw_full(struct series_db *db, const struct charts_a
 
 static void check_equal(const struct query_chart *got, const struct query_chart *want)
 {
-    size_t n, m;
-    const struct query_piece *a = query_chart_pieces(got, &n), *b = query_chart_pieces(want, &m);
+    struct query_line a = query_chart_line(got), b = query_chart_line(want);
 
-    assert_int_equal(n, m);
-    for (size_t i = 0; i < n; i++) {
-        struct query_point p[4], q[4];
-        size_t k = query_piece_points(&a[i], p);
-        assert_true(a[i].column == b[i].column && a[i].gap == b[i].gap);
-        assert_int_equal(k, query_piece_points(&b[i], q));
-        assert_memory_equal(p, q, k * sizeof(*p));
-    }
-    assert_memory_equal(query_chart_columns(got), query_chart_columns(want),
-                        query_chart_view(got)->width * sizeof(struct query_column));
+    assert_int_equal(a.n, b.n);
+    assert_memory_equal(a.x, b.x, a.n * sizeof(double));
+    assert_memory_equal(a.y, b.y, a.n * sizeof(double));
+    size_t width = query_chart_view(got)->width, bytes = width * sizeof(struct query_column);
+    autofree(mem) struct query_column *p = xcalloc(1, bytes), *q = xcalloc(1, bytes);
+    query_chart_columns(got, p);
+    query_chart_columns(want, q);
+    assert_memory_equal(p, q, bytes);
 }
 
 static void check_drawn(struct charts *charts, struct series_db *db, const struct charts_ask *ask,
@@ -329,7 +326,6 @@ TEST(what_cannot_be_drawn_is_refused_and_what_is_not_there_is_empty)
     autorelease(err) struct err err = ERR_INIT;
     struct charts_ask ask = plain;
     struct fixture fixture;
-    size_t n;
 
     fixture_init(&fixture, 2, CHARTS_BYTES);
     put_some(fixture.db, 1, 0, 10);
@@ -339,8 +335,7 @@ TEST(what_cannot_be_drawn_is_refused_and_what_is_not_there_is_empty)
     ask.view.width = 0;
     assert_int_equal(charts_draw(fixture.charts, &ask, &line, 1, drawn, &err), -EINVAL);
     assert_int_equal(charts_draw(fixture.charts, &plain, &line, 1, drawn, &err), 0);
-    query_chart_pieces(drawn[0], &n);
-    assert_int_equal(n, 0);
+    assert_int_equal(query_chart_line(drawn[0]).n, 0);
     assert_int_equal(charts_draw(fixture.charts, &plain, twice, 2, drawn, &err), 0);
     assert_ptr_equal(drawn[0], drawn[1]);
     fixture_release(&fixture);
