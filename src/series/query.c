@@ -365,8 +365,8 @@ static void enter_column(struct query_chart *chart, double x)
         chart->until = chart->column < width ? nextafter(view->x1, INFINITY) : INFINITY;
 }
 
-/* The first of rising x[i … n) that is not below `until`, at least i + 1: where it was last time, or
- * by doubled steps, then halved. */
+/* The first of rising x[i … n) that is not below `until`, at least i + 1: where it was last time,
+ * or by doubled steps, then halved. */
 static size_t column_end(const double *x, size_t i, size_t n, double until, size_t before)
 {
     if (before < n - i && x[i + before] >= until && x[i + before - 1] < until)
