@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <math.h>
 
+#define USUAL_BYTES 20 /* of a cell in JSON */
+
 /* ---- series ---- */
 
 const char *series_tag(const struct influxql_series *series, const char *key)
@@ -146,20 +148,74 @@ static void json_cell(struct json_out *out, const struct cell *cell, int64_t uni
 
 /* ---- JSON ---- */
 
+/* Times of rows are mostly as far apart as those before: then nothing is divided. */
+struct ticks {
+    int64_t unit;
+    int64_t ns, told;      /* the last time */
+    int64_t step_ns, step; /* from the one before to it; step_ns is a multiple of the unit */
+};
+
+static int64_t tick(struct ticks *ticks, int64_t ns)
+{
+    int64_t step_ns;
+    bool far = __builtin_sub_overflow(ns, ticks->ns, &step_ns);
+
+    ticks->ns = ns;
+    if (!far && step_ns == ticks->step_ns)
+        return ticks->told += ticks->step;
+    if (!far && step_ns % ticks->unit == 0) {
+        ticks->step_ns = step_ns;
+        ticks->step = step_ns / ticks->unit;
+    }
+    return ticks->told = floor_div(ns, ticks->unit);
+}
+
+/* A number, a time in units or null, which most cells are: the bytes of its text, 0 if it is
+ * another one. */
+static size_t short_cell(char to[DOUBLE_TEXT_SIZE], const struct cell *cell, struct ticks *ticks)
+{
+    if (cell->kind == CELL_TIME)
+        return ticks->unit ? decimal_integer(to, tick(ticks, cell->time_ns)) : 0;
+    if (cell->kind != CELL_NULL && cell->kind != CELL_NUMBER)
+        return 0;
+    if (cell->kind == CELL_NUMBER && is_integer(cell->number))
+        return decimal_integer(to, (int64_t)cell->number);
+    if (cell->kind == CELL_NUMBER && isfinite(cell->number))
+        return decimal_text(to, cell->number);
+    memcpy(to, "null", 4);
+    return 4;
+}
+
+static void json_row(struct json_out *out, const struct cell *cells, size_t n, struct ticks *ticks)
+{
+    struct str *to = out->to;
+
+    json_begin_array(out);
+    for (size_t i = 0; i < n; i++) {
+        str_reserve(to, DOUBLE_TEXT_SIZE + 2); /* and a bracket */
+        char *at = to->s + to->len;
+        *at = ',';
+        size_t comma = i > 0, bytes = short_cell(at + comma, &cells[i], ticks);
+        if (bytes)
+            to->len += comma + bytes;
+        else
+            json_cell(out, &cells[i], ticks->unit);
+        out->comma = true;
+    }
+    json_end_array(out);
+}
+
 /* The cells from … to, which are whole rows. */
 static void json_values(struct json_out *out, const struct table *table, size_t from, size_t to,
                         int64_t unit)
 {
+    struct ticks ticks = {.unit = unit};
+
     assert(table->n_columns > 0);
     json_key(out, "values");
     json_begin_array(out);
-    for (size_t i = from; i < to; i++) {
-        if (i % table->n_columns == 0)
-            json_begin_array(out);
-        json_cell(out, &table->cells.at[i], unit);
-        if ((i + 1) % table->n_columns == 0)
-            json_end_array(out);
-    }
+    for (size_t i = from; i < to; i += table->n_columns)
+        json_row(out, &table->cells.at[i], table->n_columns, &ticks);
     json_end_array(out);
 }
 
@@ -188,6 +244,15 @@ static void json_table(struct json_out *out, const struct table *table, size_t f
     json_end_object(out);
 }
 
+static void reserve_cells(struct str *to, const struct result *result)
+{
+    size_t n = 0;
+
+    vec_foreach (table, &result->tables)
+        n += table->cells.len;
+    str_reserve(to, n * USUAL_BYTES);
+}
+
 static void json_result(struct json_out *out, const struct result *result, size_t statement,
                         int64_t unit)
 {
@@ -196,6 +261,7 @@ static void json_result(struct json_out *out, const struct result *result, size_
     if (result->error)
         json_put_text(out, "error", result->error);
     if (result->tables.len) {
+        reserve_cells(out->to, result);
         json_key(out, "series");
         json_begin_array(out);
         vec_foreach (table, &result->tables)
