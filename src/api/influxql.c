@@ -186,23 +186,37 @@ static size_t short_cell(char to[DOUBLE_TEXT_SIZE], const struct cell *cell, str
     return 4;
 }
 
+/* Room for n short cells, with what stands between and around them. */
+static char *room_for_cells(struct str *to, size_t n)
+{
+    str_reserve(to, n * (DOUBLE_TEXT_SIZE + 1) + 3);
+    return to->s + to->len;
+}
+
 static void json_row(struct json_out *out, const struct cell *cells, size_t n, struct ticks *ticks)
 {
     struct str *to = out->to;
+    char *at = room_for_cells(to, n);
 
-    json_begin_array(out);
+    *at = ',';
+    at += out->comma;
+    *at++ = '[';
     for (size_t i = 0; i < n; i++) {
-        str_reserve(to, DOUBLE_TEXT_SIZE + 2); /* and a bracket */
-        char *at = to->s + to->len;
         *at = ',';
-        size_t comma = i > 0, bytes = short_cell(at + comma, &cells[i], ticks);
-        if (bytes)
-            to->len += comma + bytes;
-        else
+        at += i > 0;
+        size_t bytes = short_cell(at, &cells[i], ticks);
+        at += bytes;
+        if (!bytes) {
+            to->len = (size_t)(at - to->s);
+            out->comma = false;
             json_cell(out, &cells[i], ticks->unit);
-        out->comma = true;
+            at = room_for_cells(to, n - i);
+        }
     }
-    json_end_array(out);
+    *at++ = ']';
+    *at = '\0';
+    to->len = (size_t)(at - to->s);
+    out->comma = true;
 }
 
 /* The cells from … to, which are whole rows. */

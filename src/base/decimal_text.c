@@ -123,7 +123,7 @@ static size_t count_digits(uint64_t m)
 /* The eight digits of m, with zeros in front, the first one in the lowest byte. Two numbers of four
  * digits lie side by side in a word, then four of two, then eight of one; a product and a shift
  * divide all of them at once. */
-static uint64_t eight_digits(uint32_t m)
+static inline uint64_t eight_digits(uint32_t m)
 {
     uint64_t fours = m / 10000 | (uint64_t)(m % 10000) << 32;
     uint64_t high = (fours * 10486 >> 20) & 0x0000007f0000007f; /* / 100 */
@@ -134,7 +134,7 @@ static uint64_t eight_digits(uint32_t m)
 }
 
 /* Eight bytes. */
-static void put_eight(uint64_t digits, char *to)
+static inline void put_eight(uint64_t digits, char *to)
 {
     digits = htole64(digits);
     memcpy(to, &digits, sizeof(digits));
