@@ -180,22 +180,38 @@ static int feed_rows(struct feeding *feeding, const struct series_chunk *chunk)
     return 0;
 }
 
-/* As doubles. False: one has none, or it falls. */
-static bool to_rising(const struct drawing *drawing, const int64_t *from, size_t n, double *ret)
+/* False: one has none, or it falls. */
+static bool rises(const int64_t *x, size_t n, int64_t last)
 {
-    int64_t before = MAX(drawing->last, INT64_MIN + 1);
+    int64_t before = MAX(last, INT64_MIN + 1);
     bool falls = false;
 
     for (size_t i = 0; i < n; i++) {
-        falls |= from[i] < before;
-        before = from[i];
-        ret[i] = (double)before;
+        falls |= x[i] < before;
+        before = x[i];
     }
-    if (falls)
-        return false;
-    for (size_t i = 0; has_times(drawing) && i < n; i++)
-        ret[i] = to_double(drawing, from[i]);
-    return true;
+    return !falls;
+}
+
+/* to_double() of each, but what x is is asked once. */
+static void to_doubles(const struct drawing *drawing, const int64_t *from, size_t n, double *ret)
+{
+    uint64_t first = (uint64_t)drawing->first_ns;
+
+    switch (drawing->ask.x) {
+    case CHARTS_TIME:
+        for (size_t i = 0; i < n; i++)
+            ret[i] = (double)from[i] / 1e9;
+        return;
+    case CHARTS_RELATIVE:
+        for (size_t i = 0; i < n; i++)
+            ret[i] = (double)((uint64_t)from[i] - first) / 1e9;
+        return;
+    case CHARTS_STEP:
+        break;
+    }
+    for (size_t i = 0; i < n; i++)
+        ret[i] = (double)from[i];
 }
 
 /* Nearly all chunks are new from their first row and rise: these are drawn as they are. */
@@ -207,8 +223,9 @@ static bool feed_whole(const struct feeding *feeding, const struct series_chunk 
     size_t n = chunk->n;
 
     if (feeding->append || feeding->sort || feeding->output || feeding->part->before < INT64_MAX ||
-        !n || !to_rising(drawing, from, n, x))
+        !n || !rises(from, n, drawing->last))
         return false;
+    to_doubles(drawing, from, n, x);
     feed(drawing, x, chunk->values, n, scratch);
     drawing->rows += n;
     drawing->ties = from[n - 1] == drawing->last ? drawing->ties : 0;

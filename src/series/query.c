@@ -13,6 +13,9 @@
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #define COLUMN_FAR (INT64_C(1) << 52)
 #define ROOM       10 /* points behind those that are there: of two pieces, each with a gap */
@@ -200,72 +203,105 @@ static struct piece *piece_for(struct query_chart *chart, struct query_point at)
 }
 
 /* ---- values ---- */
-/* What values come to, one after the other; `NOWHERE`: it was so before them. */
-#define NOWHERE (-1)
+/* The sum one after the other, as the band has it, on top of what was before; and which values are
+ * the smallest and the largest, of equals the first. Of values that are not all finite only the sum
+ * means something: it is not finite either. */
 struct look {
-    double sum, min, max;
-    int64_t min_at, max_at;
+    double sum;
+    size_t min_at, max_at;
 };
-typedef double pair __attribute__((vector_size(2 * sizeof(double))));
-typedef int64_t places __attribute__((vector_size(2 * sizeof(int64_t))));
 
-/* The largest is the smallest of −y: both side by side. No branches but the loop's own, for which
- * value of a column is the smallest is as good as random. */
-static inline struct look look_at(const double *y, size_t n, const struct look *before)
+static inline double sum_on(double sum, const double *y, size_t n)
 {
-    pair least = {before->min, -before->max};
-    places at = {before->min_at, before->max_at}, here = {0, 0};
-    double sum = before->sum;
-
-    for (size_t i = 0; i < n; i++, here += 1) {
-        pair now = {y[i], -y[i]};
-        places less = now < least;
+    for (size_t i = 0; i < n; i++)
         sum += y[i];
-        at ^= (at ^ here) & less;
-        least = (pair)((places)least ^ (((places)least ^ (places)now) & less));
-    }
-    return (struct look){sum, least[0], -least[1], at[0], at[1]};
+    return sum;
 }
+
+#ifdef __SSE2__
+#define FEW 32 /* places that a word holds */
+
+/* Which of a few values are the smallest and the largest, by two at a time: the last two may be
+ * looked at twice. No branch depends on the values, for that is as good as random. */
+static inline void find_among_few(const double *y, size_t n, __m128d least, __m128d most,
+                                  struct look *ret)
+{
+    uint32_t lowest = 0, highest = 0;
+
+    for (size_t i = 0; i < n; i += 2) {
+        size_t at = MIN(i, n - 2);
+        __m128d two = _mm_loadu_pd(y + at);
+        lowest |= (uint32_t)_mm_movemask_pd(_mm_cmpeq_pd(two, least)) << at;
+        highest |= (uint32_t)_mm_movemask_pd(_mm_cmpeq_pd(two, most)) << at;
+    }
+    ret->min_at = (size_t)__builtin_ctz(lowest | UINT32_C(1) << (FEW - 1));
+    ret->max_at = (size_t)__builtin_ctz(highest | UINT32_C(1) << (FEW - 1));
+}
+
+static size_t find(const double *y, size_t n, double value)
+{
+    size_t i = 0;
+    while (i < n - 1 && y[i] != value)
+        i++;
+    return i;
+}
+
+static inline struct look look_at(double sum, const double *y, size_t n)
+{
+    struct look look = {sum_on(sum, y, n), 0, 0};
+
+    if (n == 1)
+        return look;
+    __m128d least = _mm_loadu_pd(y), most = least;
+    for (size_t i = 2; i < n; i += 2) {
+        __m128d two = _mm_loadu_pd(y + MIN(i, n - 2));
+        least = _mm_min_pd(least, two);
+        most = _mm_max_pd(most, two);
+    }
+    least = _mm_min_pd(least, _mm_shuffle_pd(least, least, 1));
+    most = _mm_max_pd(most, _mm_shuffle_pd(most, most, 1));
+    if (n <= FEW) {
+        find_among_few(y, n, least, most, &look);
+        return look;
+    }
+    look.min_at = find(y, n, _mm_cvtsd_f64(least));
+    look.max_at = find(y, n, _mm_cvtsd_f64(most));
+    return look;
+}
+#else
+static inline struct look look_at(double sum, const double *y, size_t n)
+{
+    struct look look = {sum_on(sum, y, n), 0, 0};
+
+    for (size_t i = 1; i < n; i++) {
+        look.min_at = y[i] < y[look.min_at] ? i : look.min_at;
+        look.max_at = y[i] > y[look.max_at] ? i : look.max_at;
+    }
+    return look;
+}
+#endif
 
 /* More values of the current column, all of them finite. */
 static void extend(struct query_chart *chart, const double *x, const double *y, size_t n)
 {
     struct piece *piece = piece_for(chart, (struct query_point){x[0], y[0]});
     struct cell *cell = &chart->cells[chart->column];
-    struct look before = {cell->sum, piece->min.y, piece->max.y, NOWHERE, NOWHERE};
-    struct look look = look_at(y, n, &before);
+    struct look look = look_at(cell->sum, y, n);
+    struct query_point min = {x[look.min_at], y[look.min_at]};
+    struct query_point max = {x[look.max_at], y[look.max_at]};
+    bool lower = min.y<piece->min.y, higher = max.y> piece->max.y;
 
-    if (look.min_at != NOWHERE)
-        piece->min = (struct query_point){x[look.min_at], look.min};
-    if (look.max_at != NOWHERE)
-        piece->max = (struct query_point){x[look.max_at], look.max};
-    if (look.min_at != look.max_at) /* one of them is new: if only one, it came last */
-        piece->min_first = look.max_at != NOWHERE && look.min_at < look.max_at;
+    if (lower)
+        piece->min = min;
+    if (higher)
+        piece->max = max;
+    if (lower || higher) /* if only one of them is new, it came last */
+        piece->min_first = higher && (!lower || look.min_at < look.max_at);
     piece->last = (struct query_point){x[n - 1], y[n - 1]};
     cell->sum = look.sum;
     cell->last = y[n - 1];
     cell->count += (uint32_t)n;
     chart->counts.finite += n;
-}
-
-/* All values of a column that has none yet, and to which a line leads: its points are known at
- * once. False: not all are finite. */
-static bool draw_whole(struct query_chart *chart, const double *x, const double *y, size_t n)
-{
-    struct look look = look_at(y, n, &(struct look){0, y[0], y[0], 0, 0});
-    int64_t a = MIN(look.min_at, look.max_at), b = MAX(look.min_at, look.max_at);
-
-    if (!isfinite(look.sum))
-        return false;
-    close_piece(chart);
-    chart->cells[chart->column] =
-        (struct cell){look.sum, y[n - 1], (uint32_t)n, (uint32_t)chart->len};
-    chart->counts.finite += n;
-    add_points(chart, put_points((struct query_point){x[0], y[0]}, (struct query_point){x[a], y[a]},
-                                 (struct query_point){x[b], y[b]},
-                                 (struct query_point){x[n - 1], y[n - 1]}, chart->x + chart->len,
-                                 chart->y + chart->len));
-    return true;
 }
 
 static size_t count_finite(const double *y, size_t n)
@@ -326,12 +362,6 @@ static void feed_column(struct query_chart *chart, const double *x, const double
         feed_right(chart, x[0], y[0]);
 }
 
-/* Does a line lead into this column, out of the view's inside? */
-static bool goes_on(const struct query_chart *chart)
-{
-    return !chart->broken && !chart->has_left && chart->column < (int64_t)chart->view.width;
-}
-
 /* Most often a line goes on to the very next column: that is known without a division by the span.
  * False: it does not. */
 static bool enter_next(struct query_chart *chart, double x)
@@ -387,21 +417,79 @@ static size_t column_end(const double *x, size_t i, size_t n, double until, size
     return high;
 }
 
+/* ---- columns that come at once ---- */
+/* The points of a column's values: first, smallest, largest and last, each once. Returns how many.
+ * Smallest and largest are the first of their kind, so none of them is the same as one before. */
+static inline size_t put_column(const double *x, const double *y, size_t n, const struct look *look,
+                                double *to_x, double *to_y)
+{
+    size_t a = MIN(look->min_at, look->max_at), b = MAX(look->min_at, look->max_at), at = 0;
+
+    to_x[0] = x[0];
+    to_y[0] = y[0];
+    at += a != 0;
+    to_x[at] = x[a];
+    to_y[at] = y[a];
+    at += b != a;
+    to_x[at] = x[b];
+    to_y[at] = y[b];
+    at += (size_t)((x[n - 1] != x[b]) | (y[n - 1] != y[b]));
+    to_x[at] = x[n - 1];
+    to_y[at] = y[n - 1];
+    return at + 1;
+}
+
+/* Columns one behind the other that begin and end in x[n], with finite values only, from the one
+ * behind the current column on. Their points are known at once. Returns how many values were
+ * drawn; where it stops, the next one is to be fed as others are. */
+static size_t draw_columns(struct query_chart *chart, const double *x, const double *y, size_t n)
+{
+    int64_t last = (int64_t)chart->view.width - 2;
+    size_t i = 0, before = 1;
+
+    close_piece(chart);
+    while (chart->column < last && i < n) {
+        double until = column_begin(&chart->view, (double)(chart->column + 2));
+        size_t end = x[i] < until ? column_end(x, i, n, until, before) : n;
+        if (end == n)
+            break;
+        before = end - i;
+        struct look look = look_at(0, y + i, before);
+        if (!isfinite(look.sum))
+            break;
+        chart->column++;
+        chart->until = until;
+        chart->cells[chart->column] =
+            (struct cell){look.sum, y[end - 1], (uint32_t)before, (uint32_t)chart->len};
+        add_points(chart, put_column(x + i, y + i, before, &look, chart->x + chart->len,
+                                     chart->y + chart->len));
+        i = end;
+    }
+    chart->counts.finite += i;
+    return i;
+}
+
+/* Does a line lead from inside the view to this point in a column behind? */
+static bool goes_on(const struct query_chart *chart, double x)
+{
+    return x >= chart->until && chart->column >= 0 && !chart->broken && !chart->has_left;
+}
+
 void query_chart_feed(struct query_chart *chart, const double *x, const double *y, size_t n)
 {
-    size_t end, before = 1;
+    size_t i = 0;
 
     if (!chart->cap)
         reserve(chart, 4 * MIN(n, chart->view.width) + 2 * ROOM);
-    for (size_t i = 0; i < n; i = end) {
-        bool enters = x[i] >= chart->until;
-        if (enters)
+    while (i < n) {
+        if (goes_on(chart, x[i]))
+            i += draw_columns(chart, x + i, y + i, n - i);
+        if (i < n && x[i] >= chart->until)
             enter_column(chart, x[i]);
-        end = column_end(x, i, n, chart->until, before);
-        before = end - i;
-        bool whole = enters && end < n && goes_on(chart);
-        if (!whole || !draw_whole(chart, x + i, y + i, before))
-            feed_column(chart, x + i, y + i, before);
+        size_t end = i < n ? column_end(x, i, n, chart->until, 1) : n;
+        if (i < end)
+            feed_column(chart, x + i, y + i, end - i);
+        i = end;
     }
 }
 
