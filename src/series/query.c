@@ -397,7 +397,7 @@ static void enter_column(struct query_chart *chart, double x)
 
 /* The first of rising x[i … n) that is not below `until`, at least i + 1: where it was last time,
  * or by doubled steps, then halved. */
-static size_t column_end(const double *x, size_t i, size_t n, double until, size_t before)
+static inline size_t column_end(const double *x, size_t i, size_t n, double until, size_t before)
 {
     if (before < n - i && x[i + before] >= until && x[i + before - 1] < until)
         return i + before;
@@ -444,27 +444,27 @@ static inline size_t put_column(const double *x, const double *y, size_t n, cons
  * drawn; where it stops, the next one is to be fed as others are. */
 static size_t draw_columns(struct query_chart *chart, const double *x, const double *y, size_t n)
 {
-    int64_t last = (int64_t)chart->view.width - 2;
+    const struct query_view view = chart->view; /* which no store could change */
+    int64_t column = chart->column, last = (int64_t)view.width - 2;
     size_t i = 0, before = 1;
 
     close_piece(chart);
-    while (chart->column < last && i < n) {
-        double until = column_begin(&chart->view, (double)(chart->column + 2));
-        size_t end = x[i] < until ? column_end(x, i, n, until, before) : n;
+    while (column < last && i < n) {
+        double until = column_begin(&view, (double)(column + 2));
+        size_t end = x[i] < until ? column_end(x, i, n, until, before) : n, len = chart->len;
         if (end == n)
             break;
         before = end - i;
         struct look look = look_at(0, y + i, before);
         if (!isfinite(look.sum))
             break;
-        chart->column++;
-        chart->until = until;
-        chart->cells[chart->column] =
-            (struct cell){look.sum, y[end - 1], (uint32_t)before, (uint32_t)chart->len};
-        add_points(chart, put_column(x + i, y + i, before, &look, chart->x + chart->len,
-                                     chart->y + chart->len));
+        chart->cells[++column] =
+            (struct cell){look.sum, y[end - 1], (uint32_t)before, (uint32_t)len};
+        add_points(chart, put_column(x + i, y + i, before, &look, chart->x + len, chart->y + len));
         i = end;
+        chart->until = until;
     }
+    chart->column = column;
     chart->counts.finite += i;
     return i;
 }
