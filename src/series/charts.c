@@ -5,6 +5,7 @@
  */
 #include "series/charts.h"
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/rng.h"
 #include "series/drawing.h"
@@ -14,6 +15,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+
+#define ALONE_US 4000
 
 struct entry {
     char *key; /* all of what it is a picture of */
@@ -153,28 +156,40 @@ struct worker {
     bool started;
 };
 
+/* Until all is done, or until the time. */
+static void take_entries(struct work *work, struct series_db *db, int64_t until_us)
+{
+    size_t i;
+
+    while ((i = atomic_fetch_add(&work->next, 1)) < work->n) {
+        update(work->charts, db, work->entries[i]);
+        if (clock_mono_us() >= until_us)
+            return;
+    }
+}
+
 static void *run_worker(void *arg)
 {
     const struct worker *worker = arg;
-    struct work *work = worker->work;
-    size_t i;
 
-    while ((i = atomic_fetch_add(&work->next, 1)) < work->n)
-        update(work->charts, worker->db, work->entries[i]);
+    take_entries(worker->work, worker->db, INT64_MAX);
     return NULL;
 }
 
-/* The caller's thread is one of them. */
+/* The caller's thread is the first of them. The others are begun when it has had enough to do: most
+ * questions are answered by then, and a thread costs more than it saves. */
 static void run_all(struct work *work)
 {
     struct charts *charts = work->charts;
     size_t n = MIN(charts->dbs.len, work->n);
     autofree(mem) struct worker *workers = xcalloc(n + 1, sizeof(*workers));
 
+    if (n > 1)
+        take_entries(work, charts->dbs.at[0], clock_mono_us() + ALONE_US);
     for (size_t i = 0; i < n; i++) {
         workers[i] = (struct worker){.work = work, .db = charts->dbs.at[i]};
-        workers[i].started =
-            i > 0 && pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]) == 0;
+        workers[i].started = i > 0 && atomic_load(&work->next) < work->n &&
+                             pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]) == 0;
     }
     if (n)
         run_worker(&workers[0]);
