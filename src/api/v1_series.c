@@ -102,8 +102,10 @@ static int answer(struct web_call *call, const struct series_ask *ask, struct st
 
     if (r < 0)
         return r;
-    struct charts_ask chart = {
-        .x = ask->x, .view = view_of(call, ask, lines), .weight = ask->smooth};
+    struct charts_ask chart = {.x = ask->x,
+                               .view = view_of(call, ask, lines),
+                               .weight = ask->smooth,
+                               .bands = ask->grouped};
     r = charts_draw(call->charts, &chart, lines, n, drawn, err);
     if (r == 0)
         series_answer(ask, &chart.view, drawn, to);

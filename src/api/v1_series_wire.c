@@ -58,11 +58,9 @@ static void find_marks(const struct series_ask *ask, const struct query_chart *c
                        struct marks *ret)
 {
     const struct query_view *view = query_chart_view(chart);
-    autofree(mem) struct query_column *columns = xcalloc(view->width, sizeof(*columns));
 
-    query_chart_columns(chart, columns);
     for (size_t c = 0; c < view->width; c++)
-        if (columns[c].nans + columns[c].infs)
+        if (query_chart_odd(chart, c))
             vec_push(ret, column_x(ask, view, c));
 }
 

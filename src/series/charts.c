@@ -49,9 +49,9 @@ static void update(struct charts *charts, struct series_db *db, struct entry *en
 
 static char *key_of(const struct charts_ask *ask, const struct charts_line *line)
 {
-    return xasprintf("%lld.%lld %d %a %a %zu %a %a %s", (long long)line->experiment,
+    return xasprintf("%lld.%lld %d %a %a %zu %a %a %d %s", (long long)line->experiment,
                      (long long)line->trial, (int)ask->x, ask->view.x0, ask->view.x1,
-                     ask->view.width, ask->weight, ask->scale, line->metric);
+                     ask->view.width, ask->weight, ask->scale, ask->bands, line->metric);
 }
 
 /* Two keys with one hash: the second is kept under the next number. NULL: *hash is free. */

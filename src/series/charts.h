@@ -31,6 +31,7 @@ struct charts_ask {
     enum charts_x x;
     struct query_view view;
     double weight, scale; /* as in struct query_smooth; 0, 0: not smoothed */
+    bool bands;           /* query_chart_columns() will be asked for */
 };
 struct charts_line { /* of a trial, over its attempts: course.h */
     int64_t experiment, trial;

@@ -77,10 +77,10 @@ static void check_drawn(struct charts *charts, struct series_db *db, const struc
     }
 }
 
-static const struct charts_ask plain = {.view = {0, 5000, 100}};
-static const struct charts_ask smooth = {.view = {100, 4000, 70}, .weight = 0.9};
+static const struct charts_ask plain = {.bands = true, .view = {0, 5000, 100}};
+static const struct charts_ask smooth = {.bands = true, .view = {100, 4000, 70}, .weight = 0.9};
 static const struct charts_ask by_time = {
-    .x = CHARTS_TIME, .view = {0, 0.005, 50}, .scale = 0.0001};
+    .bands = true, .x = CHARTS_TIME, .view = {0, 0.005, 50}, .scale = 0.0001};
 
 struct fixture {
     char *home;
@@ -242,7 +242,7 @@ static void check_line(struct charts *charts, const struct charts_ask *ask, cons
     check_equal(drawn, want);
 }
 
-static const struct charts_ask few = {.view = {0, 10, 20}};
+static const struct charts_ask few = {.bands = true, .view = {0, 10, 20}};
 
 TEST(a_later_attempt_takes_the_place_of_what_an_earlier_one_told)
 {

@@ -287,7 +287,8 @@ static void begin(struct drawing *drawing, const struct course *course)
 
     if (drawing->chart)
         query_chart_free(drawing->chart);
-    drawing->chart = query_chart_new(&drawing->ask.view);
+    drawing->chart = drawing->ask.bands ? query_chart_new(&drawing->ask.view)
+                                        : query_chart_new_line(&drawing->ask.view);
     drawing->smooth =
         (struct query_smooth){.weight = drawing->ask.weight, .scale = drawing->ask.scale};
     drawing->last = INT64_MIN;

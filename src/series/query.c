@@ -48,7 +48,8 @@ struct query_chart {
     struct piece open;
     int64_t open_column;
     unsigned pieces;    /* of open_column */
-    struct cell *cells; /* (width) */
+    struct cell *cells; /* (width) with bands, else (1), which all columns share */
+    size_t bands;       /* 1 or 0 */
     struct odd *odd;    /* (width); NULL: all values are finite */
     struct query_counts counts;
     double *x, *y; /* (cap) the line: M4, and a NaN for each gap */
@@ -105,7 +106,7 @@ static inline void add_points(struct query_chart *chart, size_t n)
         reserve(chart, chart->cap * 2);
 }
 
-struct query_chart *query_chart_new(const struct query_view *view)
+static struct query_chart *chart_new(const struct query_view *view, bool bands)
 {
     assert(query_view_check(view, NULL) == 0);
     struct query_chart *chart = xcalloc(1, sizeof(*chart));
@@ -113,8 +114,24 @@ struct query_chart *query_chart_new(const struct query_view *view)
     chart->column = -1;
     chart->until = view->x0;
     chart->broken = true;
-    chart->cells = xcalloc(view->width, sizeof(*chart->cells));
+    chart->bands = bands;
+    chart->cells = xcalloc(bands ? view->width : 1, sizeof(*chart->cells));
     return chart;
+}
+
+struct query_chart *query_chart_new(const struct query_view *view)
+{
+    return chart_new(view, true);
+}
+
+struct query_chart *query_chart_new_line(const struct query_view *view)
+{
+    return chart_new(view, false);
+}
+
+static inline struct cell *cell_of(const struct query_chart *chart, int64_t column)
+{
+    return &chart->cells[(size_t)column * chart->bands];
 }
 
 void query_chart_free(struct query_chart *chart)
@@ -180,7 +197,7 @@ static void open_piece(struct query_chart *chart, int64_t column, struct query_p
     close_piece(chart);
     chart->pieces = column == chart->open_column ? chart->pieces + 1 : 1;
     if (chart->pieces == 1 && column >= 0 && column < (int64_t)chart->view.width)
-        chart->cells[column].from = (uint32_t)chart->len;
+        cell_of(chart, column)->from = (uint32_t)chart->len;
     chart->open = (struct piece){chart->broken, true, at, at, at, at};
     chart->open_column = column;
     chart->is_open = true;
@@ -285,7 +302,7 @@ static inline struct look look_at(double sum, const double *y, size_t n)
 static void extend(struct query_chart *chart, const double *x, const double *y, size_t n)
 {
     struct piece *piece = piece_for(chart, (struct query_point){x[0], y[0]});
-    struct cell *cell = &chart->cells[chart->column];
+    struct cell *cell = cell_of(chart, chart->column);
     struct look look = look_at(cell->sum, y, n);
     struct query_point min = {x[look.min_at], y[look.min_at]};
     struct query_point max = {x[look.max_at], y[look.max_at]};
@@ -458,7 +475,7 @@ static size_t draw_columns(struct query_chart *chart, const double *x, const dou
         struct look look = look_at(0, y + i, before);
         if (!isfinite(look.sum))
             break;
-        chart->cells[++column] =
+        *cell_of(chart, ++column) =
             (struct cell){look.sum, y[end - 1], (uint32_t)before, (uint32_t)len};
         add_points(chart, put_column(x + i, y + i, before, &look, chart->x + len, chart->y + len));
         i = end;
@@ -504,7 +521,7 @@ bool query_chart_feed_block(struct query_chart *chart, double first_x, double la
         reserve(chart, 2 * ROOM);
     if (first_x >= chart->until)
         enter_column(chart, first_x);
-    struct cell *cell = &chart->cells[chart->column];
+    struct cell *cell = cell_of(chart, chart->column);
     double sum = cell->sum + stats->sum;
     extend(chart, (const double[]){first_x, last_x}, (const double[]){stats->first, stats->last},
            2);
@@ -571,6 +588,7 @@ void query_chart_columns(const struct query_chart *chart, struct query_column *r
 {
     size_t end = points_inside(chart);
 
+    assert(chart->bands);
     for (size_t c = chart->view.width; c-- > 0;) {
         const struct cell *cell = &chart->cells[c];
         ret[c] = (struct query_column){.min = NAN, .max = NAN, .last = NAN};
@@ -585,7 +603,13 @@ void query_chart_columns(const struct query_chart *chart, struct query_column *r
 
 uint64_t query_chart_count(const struct query_chart *chart, size_t column)
 {
+    assert(chart->bands);
     return chart->cells[column].count;
+}
+
+uint64_t query_chart_odd(const struct query_chart *chart, size_t column)
+{
+    return chart->odd ? (uint64_t)chart->odd[column].nans + chart->odd[column].infs : 0;
 }
 
 const struct query_view *query_chart_view(const struct query_chart *chart)
@@ -595,6 +619,6 @@ const struct query_view *query_chart_view(const struct query_chart *chart)
 
 size_t query_chart_bytes(const struct query_chart *chart)
 {
-    size_t column = sizeof(struct cell) + (chart->odd ? sizeof(struct odd) : 0);
+    size_t column = chart->bands * sizeof(struct cell) + (chart->odd ? sizeof(struct odd) : 0);
     return sizeof(*chart) + chart->view.width * column + chart->cap * 2 * sizeof(double);
 }

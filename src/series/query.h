@@ -67,6 +67,8 @@ struct query_counts { /* of values in the view */
 struct query_chart;
 /* `view` has passed its check; it is copied. */
 struct query_chart *query_chart_new(const struct query_view *view);
+/* Without bands, which takes a third less: query_chart_columns() and _count() may not be asked. */
+struct query_chart *query_chart_new_line(const struct query_view *view);
 void query_chart_free(struct query_chart *chart);
 DEFINE_AUTOFREE(query_chart);
 void query_chart_feed(struct query_chart *chart, const double *x, const double *y, size_t n);
@@ -78,6 +80,7 @@ struct query_line query_chart_line(const struct query_chart *chart); /* until th
 /* Into ret[width]. */
 void query_chart_columns(const struct query_chart *chart, struct query_column *ret);
 uint64_t query_chart_count(const struct query_chart *chart, size_t column); /* finite values */
+uint64_t query_chart_odd(const struct query_chart *chart, size_t column);   /* the others */
 struct query_counts query_chart_counts(const struct query_chart *chart);
 const struct query_view *query_chart_view(const struct query_chart *chart);
 size_t query_chart_bytes(const struct query_chart *chart); /* what it takes in memory */
