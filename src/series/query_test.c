@@ -195,7 +195,7 @@ TEST(gaps_are_drawn_as_gaps_and_too_many_in_one_column_only_add_to_it)
     assert_true(exact > 50 && closed > 50);
 }
 
-static void check_equal(const struct query_chart *got, const struct query_chart *want)
+static void check_same_line(const struct query_chart *got, const struct query_chart *want)
 {
     struct query_line a = query_chart_line(got), b = query_chart_line(want);
     struct query_counts m = query_chart_counts(got), n = query_chart_counts(want);
@@ -203,6 +203,11 @@ static void check_equal(const struct query_chart *got, const struct query_chart 
     assert_memory_equal(a.x, b.x, a.n * sizeof(double));
     assert_memory_equal(a.y, b.y, a.n * sizeof(double));
     assert_true(m.finite == n.finite && m.odd == n.odd);
+}
+
+static void check_equal(const struct query_chart *got, const struct query_chart *want)
+{
+    check_same_line(got, want);
     size_t width = query_chart_view(got)->width, bytes = width * sizeof(struct query_column);
     autofree(mem) struct query_column *p = xcalloc(1, bytes), *q = xcalloc(1, bytes);
     query_chart_columns(got, p);
@@ -231,6 +236,9 @@ TEST(the_line_does_not_depend_on_how_the_points_come)
             query_chart_feed(single, data->x + i, data->y + i, 1);
         check_equal(pieces, single);
         check_equal(whole, single);
+        autofree(query_chart) struct query_chart *plain = query_chart_new_line(&view);
+        query_chart_feed(plain, data->x, data->y, data->n);
+        check_same_line(plain, single);
     }
 }
 
