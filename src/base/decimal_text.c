@@ -148,7 +148,10 @@ static void put_digits(uint64_t m, char *to, size_t n)
 
     for (; n > 8; n -= 8, m /= 100000000)
         eights[k++] = eight_digits((uint32_t)(m % 100000000));
-    put_eight(eight_digits((uint32_t)m) >> 8 * (8 - n), to);
+    if (n == 1)
+        to[0] = (char)('0' + m);
+    else
+        put_eight(eight_digits((uint32_t)m) >> 8 * (8 - n), to);
     for (to += n; k-- > 0; to += 8)
         put_eight(eights[k], to);
 }

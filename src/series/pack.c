@@ -283,31 +283,18 @@ static bool get_range(struct bytes_in *in, size_t n, uint64_t before, const stru
     return true;
 }
 
-/* Where the next n ones stand, counted in bits; ret has room for those of a word more. False: there
- * are not so many. */
-static bool find_ones(const unsigned char *unary, size_t left, size_t n, uint32_t *ret)
-{
-    size_t i = 0;
-    for (size_t at = 0; i < n; at += 8) {
-        if (at >= left)
-            return false;
-        for (uint64_t word = load_u64(unary + at); word; word &= word - 1)
-            ret[i++] = (uint32_t)(at * 8) + (uint32_t)__builtin_ctzll(word);
-    }
-    return true;
-}
-
 static bool get_rice(struct bytes_in *in, size_t n, uint64_t before, const struct pack_run *run,
                      uint64_t *ret)
 {
-    uint32_t ones[1 + PACK_RUN + 64] = {UINT32_MAX};
+    uint32_t ones[1 + PACK_RUN + UNPACK_ROOM];
     struct unpack unpack = unpack_of(in, before, run);
     size_t low_size = bits_size(n, run->width);
     if (in_left(in) < low_size)
         return false;
     const unsigned char *unary = in->at + low_size;
     size_t left = in_left(in) - low_size;
-    if (!find_ones(unary, left, n, ones + 1))
+    ones[0] = UINT32_MAX;
+    if (!unpack_ones(unary, left, n, ones + 1))
         return false;
     unpack.ones = ones;
     unpack_run(&unpack, n, ret);

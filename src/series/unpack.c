@@ -42,6 +42,19 @@ void unpack_run_plain(const struct unpack *run, size_t n, uint64_t *ret)
     plain_from(run, 0, n, run->before, ret);
 }
 
+bool unpack_ones_plain(const unsigned char *bytes, size_t left, size_t n, uint32_t *ret)
+{
+    size_t i = 0;
+
+    for (size_t at = 0; i < n; at += 8) {
+        if (at >= left)
+            return false;
+        for (uint64_t word = load_u64(bytes + at); word; word &= word - 1)
+            ret[i++] = (uint32_t)(at * 8) + (uint32_t)__builtin_ctzll(word);
+    }
+    return true;
+}
+
 void unpack_floats_plain(uint64_t *keys, size_t n, unsigned zeros, uint64_t before)
 {
     for (size_t i = 0; i < n; i++) {
@@ -54,9 +67,40 @@ void unpack_floats_plain(uint64_t *keys, size_t n, unsigned zeros, uint64_t befo
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define WIDE           __attribute__((target("avx2")))
-#define WIDE_INLINE    __attribute__((target("avx2"), always_inline)) inline
-#define wide_at_hand() __builtin_cpu_supports("avx2")
+#define WIDE        __attribute__((target("avx2,bmi,popcnt")))
+#define WIDE_INLINE __attribute__((target("avx2,bmi,popcnt"), always_inline)) inline
+
+static inline bool wide_at_hand(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("popcnt");
+}
+
+/* Four more, and rubbish behind the last one. */
+WIDE_INLINE static uint64_t four_ones(uint64_t word, uint32_t from, uint32_t *ret)
+{
+    for (size_t k = 0; k < 4; k++) {
+        ret[k] = from + (uint32_t)_tzcnt_u64(word);
+        word = _blsr_u64(word);
+    }
+    return word;
+}
+
+WIDE static bool wide_ones(const unsigned char *bytes, size_t left, size_t n, uint32_t *ret)
+{
+    size_t i = 0;
+
+    for (size_t at = 0; i < n; at += 8) {
+        if (at >= left)
+            return false;
+        uint64_t word = load_u64(bytes + at);
+        size_t end = i + (size_t)_mm_popcnt_u64(word);
+        for (; i < end; i += 4)
+            word = four_ones(word, (uint32_t)(at * 8), ret + i);
+        i = end;
+    }
+    return true;
+}
 
 WIDE_INLINE static __m256i quotients_at(const uint32_t *ones)
 {
@@ -177,7 +221,16 @@ WIDE static size_t wide_floats(uint64_t *keys, size_t n, unsigned zeros, uint64_
     return i;
 }
 #else
-#define wide_at_hand() false
+static bool wide_at_hand(void)
+{
+    return false;
+}
+
+static bool wide_ones(const unsigned char *bytes, size_t left, size_t n, uint32_t *ret)
+{
+    return unpack_ones_plain(bytes, left, n, ret);
+}
+
 static size_t wide_run(const struct unpack *run UNUSED, size_t n UNUSED, uint64_t *ret UNUSED)
 {
     return 0;
@@ -189,6 +242,11 @@ static size_t wide_floats(uint64_t *keys UNUSED, size_t n UNUSED, unsigned zeros
     return 0;
 }
 #endif
+
+bool unpack_ones(const unsigned char *bytes, size_t left, size_t n, uint32_t *ret)
+{
+    return (wide_at_hand() ? wide_ones : unpack_ones_plain)(bytes, left, n, ret);
+}
 
 void unpack_run(const struct unpack *run, size_t n, uint64_t *ret)
 {

@@ -10,6 +10,13 @@
 
 #define UNPACK_WIDTH_MAX 56 /* found by one load and a shift */
 
+/* Where the next n ones stand in `left` bytes, counted in bits from the lowest of the first byte;
+ * seven bytes behind them are readable. ret has room for UNPACK_ROOM more than n, and may get
+ * rubbish there. False: there are not so many, as far as the last word of eight bytes tells. */
+#define UNPACK_ROOM 68
+bool unpack_ones(const unsigned char *bytes, size_t left, size_t n, uint32_t *ret);
+bool unpack_ones_plain(const unsigned char *bytes, size_t left, size_t n, uint32_t *ret);
+
 /* A run of pack.c: what each number adds to `before`, or to the number before it. */
 struct unpack {
     const unsigned char *low; /* `width` bits each; eight bytes behind the last are readable */

@@ -35,6 +35,24 @@ static void random_ones(struct rng *rng, size_t n, uint32_t *ret)
         ret[i] = at += 1 + (uint32_t)rng_below(rng, rng_chance(rng, 0.9) ? 4 : 200);
 }
 
+TEST(ones_are_found_as_one_by_one)
+{
+    struct rng rng;
+
+    rng_init(&rng, 3, 0);
+    for (int round = 0; round < 5000; round++) {
+        size_t n = rng_below(&rng, round % 2 ? 20 : MOST), left = rng_below(&rng, 80);
+        autofree(mem) unsigned char *bytes = random_bytes(&rng, left, 8);
+        uint32_t wide[MOST + UNPACK_ROOM], plain[MOST + UNPACK_ROOM];
+        for (size_t i = 0; i < left; i++)
+            bytes[i] &= (unsigned char)(rng_chance(&rng, 0.3) ? 0 : rng_u64(&rng));
+        bool found = unpack_ones(bytes, left, n, wide);
+        assert_int_equal(found, unpack_ones_plain(bytes, left, n, plain));
+        if (found)
+            assert_memory_equal(wide, plain, n * sizeof(*wide));
+    }
+}
+
 TEST(runs_are_unpacked_as_one_by_one)
 {
     struct rng rng;
