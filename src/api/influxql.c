@@ -148,34 +148,44 @@ static void json_cell(struct json_out *out, const struct cell *cell, int64_t uni
 
 /* ---- JSON ---- */
 
-/* Times of rows are mostly as far apart as those before: then nothing is divided. */
-struct ticks {
+/* Series that are asked for by buckets of time have the same times: their texts are written once.
+ */
+#define TIMES_KEPT 10000
+struct time_text {
+    int64_t ns;
+    size_t n;
+    char text[DOUBLE_TEXT_SIZE];
+};
+struct times {
     int64_t unit;
-    int64_t ns, told;      /* the last time */
-    int64_t step_ns, step; /* from the one before to it; step_ns is a multiple of the unit */
+    VEC(struct time_text) rows; /* of the tables so far, by their places */
 };
 
-static int64_t tick(struct ticks *ticks, int64_t ns)
+static size_t time_text(char to[DOUBLE_TEXT_SIZE], struct times *times, size_t row, int64_t ns)
 {
-    int64_t step_ns;
-    bool far = __builtin_sub_overflow(ns, ticks->ns, &step_ns);
+    struct time_text *known = row < times->rows.len ? &times->rows.at[row] : NULL;
 
-    ticks->ns = ns;
-    if (!far && step_ns == ticks->step_ns)
-        return ticks->told += ticks->step;
-    if (!far && step_ns % ticks->unit == 0) {
-        ticks->step_ns = step_ns;
-        ticks->step = step_ns / ticks->unit;
+    if (known && known->ns == ns) {
+        memcpy(to, known->text, DOUBLE_TEXT_SIZE);
+        return known->n;
     }
-    return ticks->told = floor_div(ns, ticks->unit);
+    struct time_text fresh = {.ns = ns};
+    fresh.n = decimal_integer(fresh.text, floor_div(ns, times->unit));
+    if (known)
+        *known = fresh;
+    else if (row == times->rows.len && row < TIMES_KEPT)
+        vec_push(&times->rows, fresh);
+    memcpy(to, fresh.text, DOUBLE_TEXT_SIZE);
+    return fresh.n;
 }
 
 /* A number, a time in units or null, which most cells are: the bytes of its text, 0 if it is
  * another one. */
-static size_t short_cell(char to[DOUBLE_TEXT_SIZE], const struct cell *cell, struct ticks *ticks)
+static size_t short_cell(char to[DOUBLE_TEXT_SIZE], const struct cell *cell, size_t row,
+                         struct times *times)
 {
     if (cell->kind == CELL_TIME)
-        return ticks->unit ? decimal_integer(to, tick(ticks, cell->time_ns)) : 0;
+        return times->unit ? time_text(to, times, row, cell->time_ns) : 0;
     if (cell->kind != CELL_NULL && cell->kind != CELL_NUMBER)
         return 0;
     if (cell->kind == CELL_NUMBER && is_integer(cell->number))
@@ -193,7 +203,8 @@ static char *room_for_cells(struct str *to, size_t n)
     return to->s + to->len;
 }
 
-static void json_row(struct json_out *out, const struct cell *cells, size_t n, struct ticks *ticks)
+static void json_row(struct json_out *out, const struct cell *cells, size_t n, size_t row,
+                     struct times *times)
 {
     struct str *to = out->to;
     char *at = room_for_cells(to, n);
@@ -204,12 +215,12 @@ static void json_row(struct json_out *out, const struct cell *cells, size_t n, s
     for (size_t i = 0; i < n; i++) {
         *at = ',';
         at += i > 0;
-        size_t bytes = short_cell(at, &cells[i], ticks);
+        size_t bytes = short_cell(at, &cells[i], row, times);
         at += bytes;
         if (!bytes) {
             to->len = (size_t)(at - to->s);
             out->comma = false;
-            json_cell(out, &cells[i], ticks->unit);
+            json_cell(out, &cells[i], times->unit);
             at = room_for_cells(to, n - i);
         }
     }
@@ -221,20 +232,20 @@ static void json_row(struct json_out *out, const struct cell *cells, size_t n, s
 
 /* The cells from … to, which are whole rows. */
 static void json_values(struct json_out *out, const struct table *table, size_t from, size_t to,
-                        int64_t unit)
+                        struct times *times)
 {
-    struct ticks ticks = {.unit = unit};
+    size_t width = table->n_columns;
 
-    assert(table->n_columns > 0);
+    assert(width > 0);
     json_key(out, "values");
     json_begin_array(out);
-    for (size_t i = from; i < to; i += table->n_columns)
-        json_row(out, &table->cells.at[i], table->n_columns, &ticks);
+    for (size_t i = from; i < to; i += width)
+        json_row(out, &table->cells.at[i], width, (i - from) / width, times);
     json_end_array(out);
 }
 
 static void json_table(struct json_out *out, const struct table *table, size_t from, size_t to,
-                       int64_t unit)
+                       struct times *times)
 {
     json_begin_object(out);
     if (table->name)
@@ -252,7 +263,7 @@ static void json_table(struct json_out *out, const struct table *table, size_t f
         json_text(out, table->columns[i]);
     json_end_array(out);
     if (to > from)
-        json_values(out, table, from, to, unit);
+        json_values(out, table, from, to, times);
     if (to < table->cells.len)
         json_put_bool(out, "partial", true);
     json_end_object(out);
@@ -278,8 +289,10 @@ static void json_result(struct json_out *out, const struct result *result, size_
         reserve_cells(out->to, result);
         json_key(out, "series");
         json_begin_array(out);
+        struct times times = {.unit = unit};
         vec_foreach (table, &result->tables)
-            json_table(out, table, 0, table->cells.len, unit);
+            json_table(out, table, 0, table->cells.len, &times);
+        vec_release(&times.rows);
         json_end_array(out);
     }
     json_end_object(out);
@@ -317,7 +330,9 @@ static void json_chunk(struct str *to, const struct chunk *chunk, int64_t unit)
     json_put_int(&out, "statement_id", (int64_t)chunk->statement);
     json_key(&out, "series");
     json_begin_array(&out);
-    json_table(&out, chunk->table, chunk->from, chunk->to, unit);
+    struct times times = {.unit = unit};
+    json_table(&out, chunk->table, chunk->from, chunk->to, &times);
+    vec_release(&times.rows);
     json_end_array(&out);
     if (chunk->more)
         json_put_bool(&out, "partial", true);
