@@ -64,7 +64,8 @@ static void find_marks(const struct series_ask *ask, const struct query_chart *c
             vec_push(ret, column_x(ask, view, c));
 }
 
-static void put_line(const struct series_ask *ask, const struct query_chart *chart, struct str *to)
+void series_answer_line(const struct series_ask *ask, const struct query_chart *chart, size_t left,
+                        struct str *to)
 {
     struct query_line line = query_chart_line(chart);
     struct query_counts counts = query_chart_counts(chart);
@@ -72,6 +73,9 @@ static void put_line(const struct series_ask *ask, const struct query_chart *cha
 
     if (counts.odd)
         find_marks(ask, chart, &marks);
+    size_t bytes = LINE_HEAD + (2 * line.n + marks.len) * sizeof(double);
+    if (to->cap - to->len <= bytes) /* the others may be somewhat longer */
+        str_reserve(to, left * (bytes + bytes / 8));
     put_u32(to, (uint32_t)line.n);
     put_u32(to, (uint32_t)marks.len);
     put_u64(to, counts.finite + counts.odd);
@@ -80,18 +84,6 @@ static void put_line(const struct series_ask *ask, const struct query_chart *cha
     put_doubles(to, line.y, line.n);
     put_doubles(to, marks.at, marks.len);
     vec_release(&marks);
-}
-
-static void put_lines(const struct series_ask *ask, const struct query_chart *const *charts,
-                      struct str *to)
-{
-    size_t bytes = 0, n = ask->lines.len;
-
-    for (size_t i = 0; i < n; i++)
-        bytes += LINE_HEAD + query_chart_line(charts[i]).n * sizeof(struct query_point);
-    str_reserve(to, bytes);
-    for (size_t i = 0; i < n; i++)
-        put_line(ask, charts[i], to);
 }
 
 /* ---- groups ---- */
@@ -182,8 +174,8 @@ static void put_group(const struct series_ask *ask, const struct query_view *vie
     put_doubles(to, band.high.at, band.high.len);
 }
 
-void series_answer(const struct series_ask *ask, const struct query_view *view,
-                   const struct query_chart *const *charts, struct str *to)
+void series_answer_begin(const struct series_ask *ask, const struct query_view *view,
+                         struct str *to)
 {
     str_add(to, "HSR1");
     put_u32(to, ask->grouped ? 1 : 0);
@@ -191,9 +183,14 @@ void series_answer(const struct series_ask *ask, const struct query_view *view,
     put_u32(to, 0);
     put_doubles(to, &view->x0, 1);
     put_doubles(to, &view->x1, 1);
-    if (!ask->grouped)
-        put_lines(ask, charts, to);
-    else
-        vec_foreach (group, &ask->groups)
-            put_group(ask, view, group, charts, to);
+}
+
+void series_answer(const struct series_ask *ask, const struct query_view *view,
+                   const struct query_chart *const *charts, struct str *to)
+{
+    series_answer_begin(ask, view, to);
+    for (size_t i = 0; !ask->grouped && i < ask->lines.len; i++)
+        series_answer_line(ask, charts[i], ask->lines.len - i, to);
+    for (size_t i = 0; ask->grouped && i < ask->groups.len; i++)
+        put_group(ask, view, &ask->groups.at[i], charts, to);
 }

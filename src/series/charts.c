@@ -5,18 +5,20 @@
  */
 #include "series/charts.h"
 
-#include "base/clock.h"
 #include "base/map.h"
 #include "base/rng.h"
 #include "series/drawing.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
-#define ALONE_US 4000
+#define ALONE_US  6000 /* of its own time, so that others on the machine change nothing */
+#define ASKED_MAX 100000
 
 struct entry {
     char *key; /* all of what it is a picture of */
@@ -28,14 +30,15 @@ struct charts {
     VEC(struct series_db *) dbs; /* one for each thread */
     VEC(struct entry *) entries;
     struct map places; /* hash → entry */
+    struct map asked;  /* hashes of what was told and not kept → anything */
+    struct drawing scratch;
     size_t max_bytes;
     uint64_t calls;
     _Atomic uint64_t drawn, grown, values;
 };
 
-static void update(struct charts *charts, struct series_db *db, struct entry *entry)
+static void update(struct charts *charts, struct series_db *db, struct drawing *drawing)
 {
-    struct drawing *drawing = &entry->drawing;
     uint64_t before = drawing->values;
     enum drawing_done done = drawing_update(drawing, db);
 
@@ -156,14 +159,22 @@ struct worker {
     bool started;
 };
 
+static int64_t thread_us(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
 /* Until all is done, or until the time. */
 static void take_entries(struct work *work, struct series_db *db, int64_t until_us)
 {
     size_t i;
 
     while ((i = atomic_fetch_add(&work->next, 1)) < work->n) {
-        update(work->charts, db, work->entries[i]);
-        if (clock_mono_us() >= until_us)
+        update(work->charts, db, &work->entries[i]->drawing);
+        if (thread_us() >= until_us)
             return;
     }
 }
@@ -185,7 +196,7 @@ static void run_all(struct work *work)
     autofree(mem) struct worker *workers = xcalloc(n + 1, sizeof(*workers));
 
     if (n > 1)
-        take_entries(work, charts->dbs.at[0], clock_mono_us() + ALONE_US);
+        take_entries(work, charts->dbs.at[0], thread_us() + ALONE_US);
     for (size_t i = 0; i < n; i++) {
         workers[i] = (struct worker){.work = work, .db = charts->dbs.at[i]};
         workers[i].started = i > 0 && atomic_load(&work->next) < work->n &&
@@ -253,6 +264,76 @@ int charts_draw(struct charts *charts, const struct charts_ask *ask,
     run_all(&work);
     for (size_t i = 0; i < n; i++)
         ret[i] = all[i]->drawing.chart;
+    evict(charts);
+    return 0;
+}
+
+/* ---- one after the other ---- */
+
+/* Is it the first time that it is asked for? From the second time on it is kept. */
+static bool is_new(struct charts *charts, const struct charts_ask *ask,
+                   const struct charts_line *line)
+{
+    autofree(mem) char *key = key_of(ask, line);
+    uint64_t hash = hash_bytes(key, strlen(key), 0);
+
+    if (map_remove(&charts->asked, hash) || find_entry(charts, key, &hash))
+        return false;
+    if (charts->asked.used >= ASKED_MAX) {
+        map_release(&charts->asked);
+        charts->asked = (struct map)MAP_INIT;
+    }
+    map_put(&charts->asked, hash, charts);
+    return true;
+}
+
+static const struct query_chart *draw_one(struct charts *charts, const struct charts_ask *ask,
+                                          const struct charts_line *line)
+{
+    struct drawing *drawing = &charts->scratch;
+
+    if (is_new(charts, ask, line)) {
+        drawing_restart(drawing, ask, line);
+    } else {
+        struct entry *entry = take_entry(charts, ask, line);
+        entry->used = charts->calls;
+        drawing = &entry->drawing;
+    }
+    update(charts, charts->dbs.at[0], drawing);
+    return drawing->chart;
+}
+
+/* What takes long goes on as charts_draw() does it, by all threads. */
+static int tell_rest(struct charts *charts, const struct charts_ask *ask,
+                     const struct charts_line *lines, size_t from, size_t n, charts_fn *fn,
+                     void *arg, struct err *err)
+{
+    autofree(mem) const struct query_chart **drawn = xcalloc(n + 1, sizeof(*drawn));
+    int r = charts_draw(charts, ask, lines + from, n - from, drawn, err);
+
+    for (size_t i = from; r == 0 && i < n; i++)
+        fn(drawn[i - from], i, arg);
+    return r;
+}
+
+int charts_tell(struct charts *charts, const struct charts_ask *ask,
+                const struct charts_line *lines, size_t n, charts_fn *fn, void *arg,
+                struct err *err)
+{
+    int64_t until_us = thread_us() + ALONE_US;
+    int r = check_ask(ask, err);
+
+    assert(!ask->bands);
+    if (r == 0)
+        r = refresh(charts, err);
+    if (r < 0)
+        return r;
+    charts->calls++;
+    for (size_t i = 0; i < n; i++) {
+        if (charts->dbs.len > 1 && thread_us() >= until_us)
+            return tell_rest(charts, ask, lines, i, n, fn, arg, err);
+        fn(draw_one(charts, ask, &lines[i]), i, arg);
+    }
     evict(charts);
     return 0;
 }
@@ -326,7 +407,9 @@ void charts_free(struct charts *charts)
         entry_free(*entry);
     vec_foreach (db, &charts->dbs)
         series_db_free(*db);
+    drawing_release(&charts->scratch);
     map_release(&charts->places);
+    map_release(&charts->asked);
     vec_release(&charts->entries);
     vec_release(&charts->dbs);
     free(charts);

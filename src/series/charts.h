@@ -48,6 +48,14 @@ int charts_draw(struct charts *charts, const struct charts_ask *ask,
                 const struct charts_line *lines, size_t n, const struct query_chart **ret,
                 struct err *err);
 
+/* The same, each picture as soon as those before it are told, until fn returns. None of them is
+ * kept that was never asked for before: most views are asked for only once, and what is drawn in
+ * the same memory again and again costs half. No bands. */
+typedef void charts_fn(const struct query_chart *chart, size_t line, void *arg);
+int charts_tell(struct charts *charts, const struct charts_ask *ask,
+                const struct charts_line *lines, size_t n, charts_fn *fn, void *arg,
+                struct err *err);
+
 /* What the cache did so far. */
 struct charts_counts {
     uint64_t drawn;  /* whole series read */

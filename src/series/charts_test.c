@@ -47,13 +47,18 @@ static struct query_chart *draw_full(struct series_db *db, const struct charts_a
     return chart;
 }
 
-static void check_equal(const struct query_chart *got, const struct query_chart *want)
+static void check_same_line(const struct query_chart *got, const struct query_chart *want)
 {
     struct query_line a = query_chart_line(got), b = query_chart_line(want);
 
     assert_int_equal(a.n, b.n);
     assert_memory_equal(a.x, b.x, a.n * sizeof(double));
     assert_memory_equal(a.y, b.y, a.n * sizeof(double));
+}
+
+static void check_equal(const struct query_chart *got, const struct query_chart *want)
+{
+    check_same_line(got, want);
     size_t width = query_chart_view(got)->width, bytes = width * sizeof(struct query_column);
     autofree(mem) struct query_column *p = xcalloc(1, bytes), *q = xcalloc(1, bytes);
     query_chart_columns(got, p);
@@ -142,6 +147,78 @@ TEST(of_a_series_that_grew_only_the_new_part_is_read)
     assert_int_equal(counts.drawn, 3);
     assert_int_equal(counts.grown, 15);
     assert_int_equal(counts.values, 3 * (n - 700));
+    fixture_release(&fixture);
+}
+
+/* ---- told one after the other ---- */
+
+struct telling {
+    struct series_db *db;
+    const struct charts_ask *ask;
+    const struct charts_line *lines;
+    size_t n;
+};
+
+static void on_told(const struct query_chart *chart, size_t line, void *arg)
+{
+    struct telling *told = arg;
+    autofree(query_chart) struct query_chart *full =
+        draw_full(told->db, told->ask, told->lines[line].trial);
+
+    assert_int_equal(line, told->n++);
+    check_same_line(chart, full);
+}
+
+static void check_told(const struct fixture *fixture, const struct charts_ask *like,
+                       const struct charts_line *lines, size_t n)
+{
+    struct charts_ask ask = *like;
+    struct telling told = {fixture->db, &ask, lines, 0};
+    struct err err = ERR_INIT;
+
+    ask.bands = false;
+    assert_ok(charts_tell(fixture->charts, &ask, lines, n, on_told, &told, &err), &err);
+    assert_int_equal(told.n, n);
+}
+
+TEST(what_is_told_is_kept_from_the_second_time_on)
+{
+    static const struct charts_line lines[] = {
+        {1, 1, "loss"}, {1, 9, "loss"}, {1, 2, "loss"}, {1, 3, "loss"}, {1, 9, "loss"}};
+    struct fixture fixture;
+
+    fixture_init(&fixture, 2, CHARTS_BYTES);
+    for (int64_t trial = 1; trial <= 3; trial++)
+        put_some(fixture.db, trial, 0, 900 * trial);
+    check_told(&fixture, &plain, lines, 4);
+    check_told(&fixture, &smooth, lines, 4);
+    struct charts_counts counts = charts_counts(fixture.charts);
+    assert_true(counts.kept == 0 && counts.drawn == 8);
+    check_told(&fixture, &plain, lines, 4);
+    counts = charts_counts(fixture.charts);
+    assert_true(counts.kept == 4 && counts.drawn == 12);
+    check_told(&fixture, &plain, lines, 5);
+    assert_int_equal(charts_counts(fixture.charts).drawn, 12);
+    put_some(fixture.db, 2, 1800, 1900);
+    check_told(&fixture, &plain, lines, 5);
+    assert_int_equal(charts_counts(fixture.charts).grown, 1);
+    check_drawn(fixture.charts, fixture.db, &plain, 3);
+    check_told(&fixture, &by_time, lines + 1, 1); /* nothing, where something was drawn before */
+    fixture_release(&fixture);
+}
+
+TEST(what_takes_long_is_told_in_the_same_order)
+{
+    struct charts_line lines[12];
+    struct fixture fixture;
+
+    fixture_init(&fixture, 3, CHARTS_BYTES);
+    for (int64_t trial = 1; trial <= 12; trial++) {
+        lines[trial - 1] = (struct charts_line){1, trial, "loss"};
+        put_some(fixture.db, trial, 0, 40000);
+    }
+    for (int round = 0; round < 3; round++)
+        check_told(&fixture, &by_time, lines, ARRAY_LEN(lines));
     fixture_release(&fixture);
 }
 

@@ -286,9 +286,10 @@ static void begin(struct drawing *drawing, const struct course *course)
     int64_t last_ns;
 
     if (drawing->chart)
-        query_chart_free(drawing->chart);
-    drawing->chart = drawing->ask.bands ? query_chart_new(&drawing->ask.view)
-                                        : query_chart_new_line(&drawing->ask.view);
+        query_chart_reset(drawing->chart, &drawing->ask.view);
+    else
+        drawing->chart = drawing->ask.bands ? query_chart_new(&drawing->ask.view)
+                                            : query_chart_new_line(&drawing->ask.view);
     drawing->smooth =
         (struct query_smooth){.weight = drawing->ask.weight, .scale = drawing->ask.scale};
     drawing->last = INT64_MIN;
@@ -376,7 +377,7 @@ static bool grow(struct drawing *drawing, struct series_db *db, const struct cou
     struct series_range range = series_all;
     size_t n = now->parts.len;
 
-    if (!n || !drawing->chart || !drawing->grows || !drawing->ties ||
+    if (!n || !drawing->drawn || !drawing->grows || !drawing->ties ||
         !same_parts(&drawing->seen, now, n - 1))
         return false;
     const struct course_part *was = &drawing->seen.parts.at[n - 1], *is = &now->parts.at[n - 1];
@@ -394,13 +395,14 @@ enum drawing_done drawing_update(struct drawing *drawing, struct series_db *db)
     struct course now;
 
     course_find(db, drawing->experiment, drawing->trial, name, &now);
-    if (!drawing->chart || !same_parts(&drawing->seen, &now, now.parts.len)) {
+    if (!drawing->drawn || !same_parts(&drawing->seen, &now, now.parts.len)) {
         done = grow(drawing, db, &now) ? DRAWING_GREW : DRAWING_DRAWN;
         if (done == DRAWING_DRAWN)
             draw(drawing, db, &now);
     }
     course_release(&drawing->seen);
     drawing->seen = now;
+    drawing->drawn = true;
     return done;
 }
 
@@ -411,6 +413,18 @@ void drawing_init(struct drawing *drawing, const struct charts_ask *ask,
                                 .experiment = line->experiment,
                                 .trial = line->trial,
                                 .metric = xstrdup(line->metric)};
+}
+
+void drawing_restart(struct drawing *drawing, const struct charts_ask *ask,
+                     const struct charts_line *line)
+{
+    struct query_chart *chart = TAKE(drawing->chart);
+    uint64_t values = drawing->values;
+
+    drawing_release(drawing);
+    drawing_init(drawing, ask, line);
+    drawing->chart = chart;
+    drawing->values = values;
 }
 
 void drawing_release(struct drawing *drawing)

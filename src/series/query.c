@@ -108,14 +108,10 @@ static inline void add_points(struct query_chart *chart, size_t n)
 
 static struct query_chart *chart_new(const struct query_view *view, bool bands)
 {
-    assert(query_view_check(view, NULL) == 0);
     struct query_chart *chart = xcalloc(1, sizeof(*chart));
-    chart->view = *view;
-    chart->column = -1;
-    chart->until = view->x0;
-    chart->broken = true;
+
     chart->bands = bands;
-    chart->cells = xcalloc(bands ? view->width : 1, sizeof(*chart->cells));
+    query_chart_reset(chart, view);
     return chart;
 }
 
@@ -127,6 +123,24 @@ struct query_chart *query_chart_new(const struct query_view *view)
 struct query_chart *query_chart_new_line(const struct query_view *view)
 {
     return chart_new(view, false);
+}
+
+void query_chart_reset(struct query_chart *chart, const struct query_view *view)
+{
+    size_t bytes = (chart->bands ? view->width : 1) * sizeof(*chart->cells);
+    struct cell *cells = xrealloc(chart->cells, bytes);
+
+    assert(query_view_check(view, NULL) == 0);
+    free(chart->odd);
+    *chart = (struct query_chart){.view = *view,
+                                  .column = -1,
+                                  .until = view->x0,
+                                  .broken = true,
+                                  .cells = memset(cells, 0, bytes),
+                                  .bands = chart->bands,
+                                  .x = chart->x,
+                                  .y = chart->y,
+                                  .cap = chart->cap};
 }
 
 static inline struct cell *cell_of(const struct query_chart *chart, int64_t column)

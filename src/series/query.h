@@ -71,6 +71,8 @@ struct query_chart *query_chart_new(const struct query_view *view);
 struct query_chart *query_chart_new_line(const struct query_view *view);
 void query_chart_free(struct query_chart *chart);
 DEFINE_AUTOFREE(query_chart);
+/* As a new one of the same kind, in the memory of this one. */
+void query_chart_reset(struct query_chart *chart, const struct query_view *view);
 void query_chart_feed(struct query_chart *chart, const double *x, const double *y, size_t n);
 /* A whole block without its values: true if it was taken. false: it lies in more than one column,
  * or outside, or has values that are not finite; feed those. The picture is the same. */
