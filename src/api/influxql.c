@@ -192,8 +192,8 @@ static size_t short_cell(char to[DOUBLE_TEXT_SIZE], const struct cell *cell, siz
         return decimal_integer(to, (int64_t)cell->number);
     if (cell->kind == CELL_NUMBER && isfinite(cell->number))
         return decimal_text(to, cell->number);
-    memcpy(to, "null", 4);
-    return 4;
+    memcpy(to, "null", sizeof("null"));
+    return strlen("null");
 }
 
 /* Room for n short cells, with what stands between and around them. */

@@ -111,6 +111,12 @@ static double percent_of(const struct term *call)
 
 /* ---- buckets ---- */
 
+/* Of the i-th; it has its place in 64 bits, i × interval may not. */
+static int64_t bucket_begin(int64_t first_ns, size_t i, int64_t interval_ns)
+{
+    return (int64_t)((uint64_t)first_ns + i * (uint64_t)interval_ns);
+}
+
 /* The first of rising points that is not before `until`. */
 static size_t end_of_bucket(const struct points *points, size_t at, int64_t begin, int64_t interval)
 {
@@ -127,7 +133,7 @@ static void bucket_entries(const struct select_run *run, const struct term *call
 
     vec_reserve(track, buckets);
     for (size_t b = 0; b < buckets; b++) {
-        struct entry entry = {.time_ns = first + (int64_t)b * interval};
+        struct entry entry = {.time_ns = bucket_begin(first, b, interval)};
         size_t from = at;
         at = end_of_bucket(&track->points, at, entry.time_ns, interval);
         entry.null =
@@ -143,7 +149,7 @@ static void filled_entries(const struct term *call, struct track *track)
 
     vec_reserve(track, buckets->len);
     for (size_t b = 0; b < buckets->len; b++) {
-        struct entry entry = {.time_ns = buckets->first_ns + (int64_t)b * buckets->interval_ns};
+        struct entry entry = {.time_ns = bucket_begin(buckets->first_ns, b, buckets->interval_ns)};
         entry.null = !buckets_apply(buckets, b, call->function, &entry.value);
         track->at[track->len++] = entry;
     }
