@@ -14,7 +14,8 @@
 
 struct bucket { /* n 0: the rest means nothing */
     uint64_t n;
-    double sum, max, min, first, last;
+    double value; /* sum, largest, smallest, first or last: what the function is about … */
+    double least; /* … and the smallest for spread */
 };
 
 void buckets_release(struct buckets *buckets)
@@ -41,19 +42,42 @@ static double extreme_on(double best, const double *values, size_t n, double sig
     return best;
 }
 
+/* Before its first value. */
+static struct bucket begin_bucket(enum function function, double first)
+{
+    bool sums = function == FUNCTION_MEAN || function == FUNCTION_SUM;
+
+    return (struct bucket){.value = sums                         ? 0
+                                    : function == FUNCTION_FIRST ? first
+                                                                 : NAN,
+                           .least = NAN};
+}
+
 static void bucket_add(struct bucket *bucket, enum function function, const double *values,
                        size_t n)
 {
     if (!bucket->n)
-        *bucket = (struct bucket){.max = NAN, .min = NAN, .first = values[0]};
+        *bucket = begin_bucket(function, values[0]);
     bucket->n += n;
-    bucket->last = values[n - 1];
-    if (function == FUNCTION_MEAN || function == FUNCTION_SUM)
-        bucket->sum = sum_on(bucket->sum, values, n);
-    if (function == FUNCTION_MAX || function == FUNCTION_SPREAD)
-        bucket->max = extreme_on(bucket->max, values, n, 1);
-    if (function == FUNCTION_MIN || function == FUNCTION_SPREAD)
-        bucket->min = extreme_on(bucket->min, values, n, -1);
+    switch (function) {
+    case FUNCTION_MEAN:
+    case FUNCTION_SUM:
+        bucket->value = sum_on(bucket->value, values, n);
+        break;
+    case FUNCTION_SPREAD:
+        bucket->least = extreme_on(bucket->least, values, n, -1);
+        bucket->value = extreme_on(bucket->value, values, n, 1);
+        break;
+    case FUNCTION_MAX:
+    case FUNCTION_MIN:
+        bucket->value = extreme_on(bucket->value, values, n, function == FUNCTION_MAX ? 1 : -1);
+        break;
+    case FUNCTION_LAST:
+        bucket->value = values[n - 1];
+        break;
+    default: /* the first, or how many */
+        break;
+    }
 }
 
 struct filling {
@@ -150,28 +174,20 @@ bool buckets_apply(const struct buckets *buckets, size_t i, enum function functi
         return false;
     switch (function) {
     case FUNCTION_MEAN:
-        *ret = bucket->sum / (double)bucket->n;
-        return true;
-    case FUNCTION_SUM:
-        *ret = bucket->sum;
+        *ret = bucket->value / (double)bucket->n;
         return true;
     case FUNCTION_COUNT:
         *ret = (double)bucket->n;
         return true;
     case FUNCTION_SPREAD:
-        *ret = bucket->max - bucket->min;
+        *ret = bucket->value - bucket->least;
         return true;
     case FUNCTION_MAX:
-        *ret = bucket->max;
-        return !isnan(bucket->max);
     case FUNCTION_MIN:
-        *ret = bucket->min;
-        return !isnan(bucket->min);
-    case FUNCTION_FIRST:
-        *ret = bucket->first;
-        return true;
+        *ret = bucket->value;
+        return !isnan(bucket->value);
     default:
-        *ret = bucket->last;
+        *ret = bucket->value;
         return true;
     }
 }
