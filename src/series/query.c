@@ -158,8 +158,7 @@ void query_chart_free(struct query_chart *chart)
 }
 
 /* ---- points of a piece ---- */
-/* 1 or 0, without a branch: which points are the same is as good as random, and this is done for
- * every column of every line. */
+/* 1 or 0, without a branch: which points are the same is as good as random. */
 static inline size_t differs(struct query_point a, struct query_point b)
 {
     return (size_t)((a.x != b.x) | (a.y != b.y));
@@ -320,7 +319,8 @@ static void extend(struct query_chart *chart, const double *x, const double *y, 
     struct look look = look_at(cell->sum, y, n);
     struct query_point min = {x[look.min_at], y[look.min_at]};
     struct query_point max = {x[look.max_at], y[look.max_at]};
-    bool lower = min.y<piece->min.y, higher = max.y> piece->max.y;
+    bool lower = min.y < piece->min.y;
+    bool higher = max.y > piece->max.y;
 
     if (lower)
         piece->min = min;
