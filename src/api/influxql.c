@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <math.h>
 
+#define USUAL_BYTES 20 /* of a cell in JSON */
+
 /* ---- series ---- */
 
 const char *series_tag(const struct influxql_series *series, const char *key)
@@ -146,25 +148,104 @@ static void json_cell(struct json_out *out, const struct cell *cell, int64_t uni
 
 /* ---- JSON ---- */
 
+/* Series that are asked for by buckets of time have the same times: their texts are written once.
+ */
+#define TIMES_KEPT 10000
+struct time_text {
+    int64_t ns;
+    size_t n;
+    char text[DOUBLE_TEXT_SIZE];
+};
+struct times {
+    int64_t unit;
+    VEC(struct time_text) rows; /* of the tables so far, by their places */
+};
+
+static size_t time_text(char to[DOUBLE_TEXT_SIZE], struct times *times, size_t row, int64_t ns)
+{
+    struct time_text *known = row < times->rows.len ? &times->rows.at[row] : NULL;
+
+    if (known && known->ns == ns) {
+        memcpy(to, known->text, DOUBLE_TEXT_SIZE);
+        return known->n;
+    }
+    struct time_text fresh = {.ns = ns};
+    fresh.n = decimal_integer(fresh.text, floor_div(ns, times->unit));
+    if (known)
+        *known = fresh;
+    else if (row == times->rows.len && row < TIMES_KEPT)
+        vec_push(&times->rows, fresh);
+    memcpy(to, fresh.text, DOUBLE_TEXT_SIZE);
+    return fresh.n;
+}
+
+/* A number, a time in units or null, which most cells are: the bytes of its text, 0 if it is
+ * another one. */
+static size_t short_cell(char to[DOUBLE_TEXT_SIZE], const struct cell *cell, size_t row,
+                         struct times *times)
+{
+    if (cell->kind == CELL_TIME)
+        return times->unit ? time_text(to, times, row, cell->time_ns) : 0;
+    if (cell->kind != CELL_NULL && cell->kind != CELL_NUMBER)
+        return 0;
+    if (cell->kind == CELL_NUMBER && is_integer(cell->number))
+        return decimal_integer(to, (int64_t)cell->number);
+    if (cell->kind == CELL_NUMBER && isfinite(cell->number))
+        return decimal_text(to, cell->number);
+    memcpy(to, "null", sizeof("null"));
+    return strlen("null");
+}
+
+/* Room for n short cells, with what stands between and around them. */
+static char *room_for_cells(struct str *to, size_t n)
+{
+    str_reserve(to, n * (DOUBLE_TEXT_SIZE + 1) + 3);
+    return to->s + to->len;
+}
+
+static void json_row(struct json_out *out, const struct cell *cells, size_t n, size_t row,
+                     struct times *times)
+{
+    struct str *to = out->to;
+    char *at = room_for_cells(to, n);
+
+    *at = ',';
+    at += out->comma;
+    *at++ = '[';
+    for (size_t i = 0; i < n; i++) {
+        *at = ',';
+        at += i > 0;
+        size_t bytes = short_cell(at, &cells[i], row, times);
+        at += bytes;
+        if (!bytes) {
+            to->len = (size_t)(at - to->s);
+            out->comma = false;
+            json_cell(out, &cells[i], times->unit);
+            at = room_for_cells(to, n - i);
+        }
+    }
+    *at++ = ']';
+    *at = '\0';
+    to->len = (size_t)(at - to->s);
+    out->comma = true;
+}
+
 /* The cells from … to, which are whole rows. */
 static void json_values(struct json_out *out, const struct table *table, size_t from, size_t to,
-                        int64_t unit)
+                        struct times *times)
 {
-    assert(table->n_columns > 0);
+    size_t width = table->n_columns;
+
+    assert(width > 0);
     json_key(out, "values");
     json_begin_array(out);
-    for (size_t i = from; i < to; i++) {
-        if (i % table->n_columns == 0)
-            json_begin_array(out);
-        json_cell(out, &table->cells.at[i], unit);
-        if ((i + 1) % table->n_columns == 0)
-            json_end_array(out);
-    }
+    for (size_t i = from; i < to; i += width)
+        json_row(out, &table->cells.at[i], width, (i - from) / width, times);
     json_end_array(out);
 }
 
 static void json_table(struct json_out *out, const struct table *table, size_t from, size_t to,
-                       int64_t unit)
+                       struct times *times)
 {
     json_begin_object(out);
     if (table->name)
@@ -182,10 +263,19 @@ static void json_table(struct json_out *out, const struct table *table, size_t f
         json_text(out, table->columns[i]);
     json_end_array(out);
     if (to > from)
-        json_values(out, table, from, to, unit);
+        json_values(out, table, from, to, times);
     if (to < table->cells.len)
         json_put_bool(out, "partial", true);
     json_end_object(out);
+}
+
+static void reserve_cells(struct str *to, const struct result *result)
+{
+    size_t n = 0;
+
+    vec_foreach (table, &result->tables)
+        n += table->cells.len;
+    str_reserve(to, n * USUAL_BYTES);
 }
 
 static void json_result(struct json_out *out, const struct result *result, size_t statement,
@@ -196,10 +286,13 @@ static void json_result(struct json_out *out, const struct result *result, size_
     if (result->error)
         json_put_text(out, "error", result->error);
     if (result->tables.len) {
+        reserve_cells(out->to, result);
         json_key(out, "series");
         json_begin_array(out);
+        struct times times = {.unit = unit};
         vec_foreach (table, &result->tables)
-            json_table(out, table, 0, table->cells.len, unit);
+            json_table(out, table, 0, table->cells.len, &times);
+        vec_release(&times.rows);
         json_end_array(out);
     }
     json_end_object(out);
@@ -237,7 +330,9 @@ static void json_chunk(struct str *to, const struct chunk *chunk, int64_t unit)
     json_put_int(&out, "statement_id", (int64_t)chunk->statement);
     json_key(&out, "series");
     json_begin_array(&out);
-    json_table(&out, chunk->table, chunk->from, chunk->to, unit);
+    struct times times = {.unit = unit};
+    json_table(&out, chunk->table, chunk->from, chunk->to, &times);
+    vec_release(&times.rows);
     json_end_array(&out);
     if (chunk->more)
         json_put_bool(&out, "partial", true);

@@ -102,4 +102,20 @@ void whole_add(struct whole *whole, const struct point *point);
 void whole_merge(struct whole *whole, const struct whole *with);
 bool whole_apply(enum function function, const struct whole *whole, double *ret, int64_t *ret_time);
 
+/* ---- by buckets of time, points not kept either: influxql_buckets.c ---- */
+struct bucket;
+struct buckets {
+    int64_t first_ns, interval_ns; /* the first begins there */
+    struct bucket *at;             /* (len) NULL: not filled */
+    size_t len;
+    uint64_t n; /* points in them */
+};
+void buckets_release(struct buckets *buckets);
+/* With the points of a series in the range, which lies within the buckets, as far as `function`
+ * needs them; whole_can(function). -EILSEQ: their times do not rise, and nothing is filled. */
+int buckets_fill(const struct select_run *run, const struct picked *picked, struct range range,
+                 enum function function, struct buckets *buckets);
+/* What the function makes of the i-th; false: nothing. */
+bool buckets_apply(const struct buckets *buckets, size_t i, enum function function, double *ret);
+
 #endif

@@ -17,9 +17,10 @@ struct entry { /* of a leaf: its value at a time */
     bool null;
 };
 struct track {
-    struct points points; /* that it is made of, by time, or … */
-    struct whole whole;   /* … what was seen of them */
-    struct entry *at;     /* a VEC */
+    struct points points;   /* that it is made of, by time, or … */
+    struct whole whole;     /* … what was seen of them, … */
+    struct buckets buckets; /* … also by buckets */
+    struct entry *at;       /* a VEC */
     size_t len, cap;
 };
 
@@ -30,12 +31,70 @@ static int64_t floor_to(int64_t ns, int64_t interval, int64_t offset)
     return floor < INT64_MIN ? INT64_MIN : (int64_t)floor;
 }
 
+/* The call that makes one value of many; NULL: points are transformed as they are. */
+static const struct term *aggregate_of(const struct term *leaf)
+{
+    while (leaf->kind == TERM_CALL && function_transforms(leaf->function))
+        leaf = leaf->args[0];
+    return leaf->kind == TERM_CALL ? leaf : NULL;
+}
+
+/* The one series that is the leaf's; NULL: there are several. */
+static const struct picked *only_series(const struct picked *picked, size_t n,
+                                        const struct leaf *leaf)
+{
+    const struct picked *only = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!str_eq(leaf->field, picked[i].field))
+            continue;
+        if (only)
+            return NULL;
+        only = &picked[i];
+    }
+    return only;
+}
+
+/* How many there are, from the one of first_ns on. */
+static __int128 plan_buckets(const struct select_run *run, const struct leaf *leaf,
+                             int64_t first_ns, int64_t *ret_first)
+{
+    const struct statement *s = run->statement;
+    struct range range = range_of(run, transform_reach(leaf->term));
+    int64_t last = floor_to(range.max_ns, s->interval_ns, s->offset_ns);
+
+    *ret_first = floor_to(s->has_min ? range.min_ns : first_ns, s->interval_ns, s->offset_ns);
+    return last < *ret_first ? 0 : ((__int128)last - *ret_first) / s->interval_ns + 1;
+}
+
+/* Of one series, into buckets that are known beforehand. -EILSEQ: that cannot be done. */
+static int load_buckets(const struct select_run *run, const struct picked *picked, size_t n,
+                        const struct leaf *leaf, struct track *track)
+{
+    const struct statement *s = run->statement;
+    const struct term *call = aggregate_of(leaf->term);
+    const struct picked *only = only_series(picked, n, leaf);
+
+    if (!s->interval_ns || !s->has_min || !call || !whole_can(call->function) || !only)
+        return -EILSEQ;
+    __int128 buckets = plan_buckets(run, leaf, 0, &track->buckets.first_ns);
+    if (buckets > BUCKETS_MAX || track->buckets.first_ns == INT64_MIN)
+        return -EILSEQ;
+    track->buckets.interval_ns = s->interval_ns;
+    track->buckets.len = (size_t)buckets;
+    return buckets_fill(run, only, range_of(run, transform_reach(leaf->term)), call->function,
+                        &track->buckets);
+}
+
 static int load_track(struct select_run *run, const struct picked *picked, size_t n,
                       const struct leaf *leaf, struct track *track, struct err *err)
 {
     struct range range = range_of(run, transform_reach(leaf->term));
-    int r = 0;
+    int r = load_buckets(run, picked, n, leaf, track);
 
+    if (r != -EILSEQ)
+        return r < 0 ? err_errno(err, -r, "reading") : 0;
+    r = 0;
     bool whole = !run->statement->interval_ns && whole_can(leaf->term->function);
     for (size_t i = 0; r == 0 && i < n; i++)
         if (str_eq(leaf->field, picked[i].field))
@@ -45,20 +104,18 @@ static int load_track(struct select_run *run, const struct picked *picked, size_
     return r;
 }
 
-/* The call that makes one value of many; NULL: points are transformed as they are. */
-static const struct term *aggregate_of(const struct term *leaf)
-{
-    while (leaf->kind == TERM_CALL && function_transforms(leaf->function))
-        leaf = leaf->args[0];
-    return leaf->kind == TERM_CALL ? leaf : NULL;
-}
-
 static double percent_of(const struct term *call)
 {
     return call->n_args > 1 ? call->args[1]->number : 0;
 }
 
 /* ---- buckets ---- */
+
+/* Of the i-th; it has its place in 64 bits, i × interval may not. */
+static int64_t bucket_begin(int64_t first_ns, size_t i, int64_t interval_ns)
+{
+    return (int64_t)((uint64_t)first_ns + i * (uint64_t)interval_ns);
+}
 
 /* The first of rising points that is not before `until`. */
 static size_t end_of_bucket(const struct points *points, size_t at, int64_t begin, int64_t interval)
@@ -76,12 +133,24 @@ static void bucket_entries(const struct select_run *run, const struct term *call
 
     vec_reserve(track, buckets);
     for (size_t b = 0; b < buckets; b++) {
-        struct entry entry = {.time_ns = first + (int64_t)b * interval};
+        struct entry entry = {.time_ns = bucket_begin(first, b, interval)};
         size_t from = at;
         at = end_of_bucket(&track->points, at, entry.time_ns, interval);
         entry.null =
             at == from || !function_apply(call->function, percent_of(call), track->points.at + from,
                                           at - from, &entry.value, &chosen);
+        track->at[track->len++] = entry;
+    }
+}
+
+static void filled_entries(const struct term *call, struct track *track)
+{
+    const struct buckets *buckets = &track->buckets;
+
+    vec_reserve(track, buckets->len);
+    for (size_t b = 0; b < buckets->len; b++) {
+        struct entry entry = {.time_ns = bucket_begin(buckets->first_ns, b, buckets->interval_ns)};
+        entry.null = !buckets_apply(buckets, b, call->function, &entry.value);
         track->at[track->len++] = entry;
     }
 }
@@ -195,7 +264,7 @@ static bool first_time(const struct select_run *run, const struct track *tracks,
 
     *ret = INT64_MAX;
     for (size_t i = 0; i < run->leaves.len; i++) {
-        any |= tracks[i].points.len || tracks[i].whole.n;
+        any |= tracks[i].points.len || tracks[i].whole.n || tracks[i].buckets.n;
         if (tracks[i].points.len)
             *ret = MIN(*ret, tracks[i].points.at[0].time_ns);
     }
@@ -207,15 +276,16 @@ static int fill_buckets(const struct select_run *run, const struct leaf *leaf, i
 {
     const struct statement *s = run->statement;
     const struct term *call = aggregate_of(leaf->term);
-    struct range range = range_of(run, transform_reach(leaf->term));
-    int64_t first = floor_to(s->has_min ? range.min_ns : first_ns, s->interval_ns, s->offset_ns);
-    int64_t last = floor_to(range.max_ns, s->interval_ns, s->offset_ns);
-    __int128 buckets = last < first ? 0 : ((__int128)last - first) / s->interval_ns + 1;
+    int64_t first;
+    __int128 buckets = plan_buckets(run, leaf, first_ns, &first);
 
     if (buckets > BUCKETS_MAX)
         return err_set(err, E2BIG, "max-select-buckets limit exceeded: (%.0f/%d)", (double)buckets,
                        BUCKETS_MAX);
-    bucket_entries(run, call, first, (size_t)buckets, track);
+    if (track->buckets.at)
+        filled_entries(call, track);
+    else
+        bucket_entries(run, call, first, (size_t)buckets, track);
     fill_track(s, call->function, track);
     return 0;
 }
@@ -271,6 +341,30 @@ static void merge_tracks(const struct select_run *run, const struct track *track
     }
 }
 
+/* Rows of one function alone. */
+static void put_track(const struct track *track, struct table *table)
+{
+    vec_reserve(&table->cells, 2 * track->len);
+    vec_foreach (entry, track) {
+        struct cell *row = &table->cells.at[table->cells.len];
+        row[0] = (struct cell){.kind = CELL_TIME, .time_ns = entry->time_ns};
+        row[1] =
+            (struct cell){.kind = entry->null ? CELL_NULL : CELL_NUMBER, .number = entry->value};
+        table->cells.len += 2;
+    }
+}
+
+static void put_rows(const struct select_run *run, const struct track *tracks, struct table *table)
+{
+    bool alone = run->leaves.len == 1 && run->columns.len == 1 &&
+                 run->columns.at[0].term == run->leaves.at[0].term;
+
+    if (alone)
+        put_track(&tracks[0], table);
+    else
+        merge_tracks(run, tracks, table);
+}
+
 static int make_tracks(struct select_run *run, const struct picked *picked, size_t n,
                        struct track *tracks, bool *ret_any, struct err *err)
 {
@@ -302,11 +396,12 @@ int function_rows(struct select_run *run, const struct picked *picked, size_t n,
 
     if (r == 0 && any && has_entries(tracks, run->leaves.len)) {
         *ret = begin_table(run);
-        merge_tracks(run, tracks, *ret);
+        put_rows(run, tracks, *ret);
         arrange(run->statement, *ret);
     }
     for (size_t i = 0; i < run->leaves.len; i++) {
         vec_release(&tracks[i].points);
+        buckets_release(&tracks[i].buckets);
         vec_release(&tracks[i]);
     }
     return r;

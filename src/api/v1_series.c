@@ -92,22 +92,54 @@ static struct query_view view_of(struct web_call *call, const struct series_ask 
     return view;
 }
 
+struct telling {
+    const struct series_ask *ask;
+    struct str *to;
+};
+
+static void on_line(const struct query_chart *chart, size_t line, void *arg)
+{
+    const struct telling *telling = arg;
+
+    series_answer_line(telling->ask, chart, telling->ask->lines.len - line, telling->to);
+}
+
+static int answer_lines(struct web_call *call, const struct series_ask *ask,
+                        const struct charts_ask *chart, const struct charts_line *lines,
+                        struct str *to, struct err *err)
+{
+    struct telling telling = {ask, to};
+
+    series_answer_begin(ask, &chart->view, to);
+    return charts_tell(call->charts, chart, lines, ask->lines.len, on_line, &telling, err);
+}
+
+static int answer_groups(struct web_call *call, const struct series_ask *ask,
+                         const struct charts_ask *chart, const struct charts_line *lines,
+                         struct str *to, struct err *err)
+{
+    size_t n = ask->lines.len;
+    autofree(mem) const struct query_chart **drawn = xcalloc(n + 1, sizeof(*drawn));
+    int r = charts_draw(call->charts, chart, lines, n, drawn, err);
+
+    if (r == 0)
+        series_answer(ask, &chart->view, drawn, to);
+    return r;
+}
+
 static int answer(struct web_call *call, const struct series_ask *ask, struct str *to,
                   struct err *err)
 {
-    size_t n = ask->lines.len;
-    autofree(mem) struct charts_line *lines = xcalloc(n + 1, sizeof(*lines));
-    autofree(mem) const struct query_chart **drawn = xcalloc(n + 1, sizeof(*drawn));
+    autofree(mem) struct charts_line *lines = xcalloc(ask->lines.len + 1, sizeof(*lines));
     int r = find_lines(call, ask, lines, err);
 
     if (r < 0)
         return r;
-    struct charts_ask chart = {
-        .x = ask->x, .view = view_of(call, ask, lines), .weight = ask->smooth};
-    r = charts_draw(call->charts, &chart, lines, n, drawn, err);
-    if (r == 0)
-        series_answer(ask, &chart.view, drawn, to);
-    return r;
+    struct charts_ask chart = {.x = ask->x,
+                               .view = view_of(call, ask, lines),
+                               .weight = ask->smooth,
+                               .bands = ask->grouped};
+    return (ask->grouped ? answer_groups : answer_lines)(call, ask, &chart, lines, to, err);
 }
 
 static void on_series(struct web_call *call)

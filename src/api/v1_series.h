@@ -43,7 +43,13 @@ struct series_ask {
 int series_ask_parse(const json_t *body, struct series_ask *ret, struct err *err);
 void series_ask_release(struct series_ask *ask);
 
-/* The answer, from the picture of each line; all have the same view. */
+/* The answer where lines are asked for: its beginning, then each line; `left` says how many are to
+ * come, with this one. */
+void series_answer_begin(const struct series_ask *ask, const struct query_view *view,
+                         struct str *to);
+void series_answer_line(const struct series_ask *ask, const struct query_chart *chart, size_t left,
+                        struct str *to);
+/* The whole answer, from the picture of each line; all have the same view. */
 void series_answer(const struct series_ask *ask, const struct query_view *view,
                    const struct query_chart *const *charts, struct str *to);
 

@@ -26,28 +26,12 @@ static void put_u64(struct str *to, uint64_t x)
     str_add_n(to, (const char *)&x, sizeof(x));
 }
 
-static void store_f64(char *to, double x)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &x, sizeof(bits));
-    bits = htole64(bits);
-    memcpy(to, &bits, sizeof(bits));
-}
-
-/* n doubles that are stored already. */
-static void grow(struct str *to, size_t n)
-{
-    to->len += n * sizeof(double);
-    to->s[to->len] = '\0';
-}
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "doubles are sent as they lie");
 
 static void put_doubles(struct str *to, const double *values, size_t n)
 {
-    str_reserve(to, n * sizeof(double));
-    for (size_t i = 0; i < n; i++)
-        store_f64(to->s + to->len + i * sizeof(double), values[i]);
-    grow(to, n);
+    if (n)
+        str_add_n(to, (const char *)values, n * sizeof(double));
 }
 
 /* Where a column is: in its middle, or at the step in it. */
@@ -64,112 +48,42 @@ static double column_x(const struct series_ask *ask, const struct query_view *vi
 
 /* ---- lines ---- */
 
-struct drawn {
-    VEC(double) y;
-    VEC(double) marks;
-    uint64_t count, nans;
+struct marks {
+    double *at; /* a VEC */
+    size_t len, cap;
 };
 
-static void drawn_release(struct drawn *drawn)
-{
-    vec_release(&drawn->y);
-    vec_release(&drawn->marks);
-}
-
-/* x goes to where it belongs, y is kept; how many. Four points of each piece are written, though
- * fewer may count: that is quicker than to look. */
-static size_t add_pieces(struct drawn *drawn, const struct query_piece *pieces, size_t n, char *to)
-{
-    size_t len = 0;
-    double *y = drawn->y.at;
-
-    assert(y);
-    for (size_t i = 0; i < n; i++) {
-        struct query_point points[4] = {{0, 0}};
-        size_t k = query_piece_points(&pieces[i], points);
-        if (i && pieces[i].gap) {
-            store_f64(to + len * sizeof(double), points[0].x);
-            y[len++] = NAN;
-        }
-        for (size_t p = 0; p < 4; p++) {
-            store_f64(to + (len + p) * sizeof(double), points[p].x);
-            y[len + p] = points[p].y;
-        }
-        len += k;
-    }
-    return len;
-}
-
-static void add_marks(struct drawn *drawn, const struct series_ask *ask,
-                      const struct query_chart *chart)
+/* Columns with a value that is not finite. */
+static void find_marks(const struct series_ask *ask, const struct query_chart *chart,
+                       struct marks *ret)
 {
     const struct query_view *view = query_chart_view(chart);
-    const struct query_column *columns = query_chart_columns(chart);
 
-    for (size_t c = 0; c < view->width; c++) {
-        uint64_t odd = columns[c].nans + columns[c].infs;
-        drawn->count += columns[c].count + odd;
-        drawn->nans += odd;
-        if (odd)
-            vec_push(&drawn->marks, column_x(ask, view, c));
-    }
+    for (size_t c = 0; c < view->width; c++)
+        if (query_chart_odd(chart, c))
+            vec_push(ret, column_x(ask, view, c));
 }
 
-/* `drawn` is room that all lines share. */
-static void make_line(const struct series_ask *ask, const struct query_chart *chart,
-                      struct drawn *drawn, struct str *to)
+void series_answer_line(const struct series_ask *ask, const struct query_chart *chart, size_t left,
+                        struct str *to)
 {
-    size_t n, at = to->len;
-    const struct query_piece *pieces = query_chart_pieces(chart, &n);
+    struct query_line line = query_chart_line(chart);
+    struct query_counts counts = query_chart_counts(chart);
+    struct marks marks = {NULL, 0, 0};
 
-    drawn->count = drawn->nans = 0;
-    drawn->marks.len = 0;
-    add_marks(drawn, ask, chart);
-    put_u32(to, 0);
-    put_u32(to, (uint32_t)drawn->marks.len);
-    put_u64(to, drawn->count);
-    put_u64(to, drawn->nans);
-    str_reserve(to, (5 * n + 4) * sizeof(double));
-    vec_reserve(&drawn->y, 5 * n + 4);
-    size_t points = add_pieces(drawn, pieces, n, to->s + to->len);
-    uint32_t count = htole32((uint32_t)points);
-    memcpy(to->s + at, &count, sizeof(count));
-    grow(to, points);
-    put_doubles(to, drawn->y.at, points);
-    put_doubles(to, drawn->marks.at, drawn->marks.len);
-}
-
-/* The bytes of a line stay with its picture from the second time on: few have grown since, but many
- * views are asked for only once. */
-static void put_line(const struct series_ask *ask, const struct query_chart *chart,
-                     struct drawn *drawn, struct str *to)
-{
-    struct query_kept *kept = query_chart_kept(chart);
-
-    if (!kept->wanted) {
-        kept->wanted = true;
-        make_line(ask, chart, drawn, to);
-        return;
-    }
-    if (!kept->bytes.len)
-        make_line(ask, chart, drawn, &kept->bytes);
-    str_add_n(to, kept->bytes.s, kept->bytes.len);
-}
-
-static void put_lines(const struct series_ask *ask, const struct query_chart *const *charts,
-                      struct str *to)
-{
-    autorelease(drawn) struct drawn drawn = {.count = 0};
-    size_t bytes = 0, n = ask->lines.len;
-
-    for (size_t i = 0; i < n; i++) {
-        size_t pieces, kept = query_chart_kept(charts[i])->bytes.len;
-        query_chart_pieces(charts[i], &pieces);
-        bytes += kept ? kept : LINE_HEAD + 4 * pieces * sizeof(struct query_point);
-    }
-    str_reserve(to, bytes);
-    for (size_t i = 0; i < n; i++)
-        put_line(ask, charts[i], &drawn, to);
+    if (counts.odd)
+        find_marks(ask, chart, &marks);
+    size_t bytes = LINE_HEAD + (2 * line.n + marks.len) * sizeof(double);
+    if (to->cap - to->len <= bytes) /* the others may be somewhat longer */
+        str_reserve(to, left * (bytes + bytes / 8));
+    put_u32(to, (uint32_t)line.n);
+    put_u32(to, (uint32_t)marks.len);
+    put_u64(to, counts.finite + counts.odd);
+    put_u64(to, counts.odd);
+    put_doubles(to, line.x, line.n);
+    put_doubles(to, line.y, line.n);
+    put_doubles(to, marks.at, marks.len);
+    vec_release(&marks);
 }
 
 /* ---- groups ---- */
@@ -191,12 +105,7 @@ static void band_release(struct band *band)
 
 static bool has_values(const struct query_chart *chart)
 {
-    const struct query_column *columns = query_chart_columns(chart);
-    size_t width = query_chart_view(chart)->width, c = 0;
-
-    while (c < width && !columns[c].count)
-        c++;
-    return c < width;
+    return query_chart_counts(chart).finite > 0;
 }
 
 /* Has one of them a value of its own there? Between, all only go on as they were. */
@@ -204,7 +113,7 @@ static bool is_told(const struct series_ask_group *group, const struct query_cha
                     size_t column)
 {
     vec_foreach (line, &group->lines)
-        if (query_chart_columns(charts[*line])[column].count)
+        if (query_chart_count(charts[*line], column))
             return true;
     return false;
 }
@@ -265,8 +174,8 @@ static void put_group(const struct series_ask *ask, const struct query_view *vie
     put_doubles(to, band.high.at, band.high.len);
 }
 
-void series_answer(const struct series_ask *ask, const struct query_view *view,
-                   const struct query_chart *const *charts, struct str *to)
+void series_answer_begin(const struct series_ask *ask, const struct query_view *view,
+                         struct str *to)
 {
     str_add(to, "HSR1");
     put_u32(to, ask->grouped ? 1 : 0);
@@ -274,9 +183,14 @@ void series_answer(const struct series_ask *ask, const struct query_view *view,
     put_u32(to, 0);
     put_doubles(to, &view->x0, 1);
     put_doubles(to, &view->x1, 1);
-    if (!ask->grouped)
-        put_lines(ask, charts, to);
-    else
-        vec_foreach (group, &ask->groups)
-            put_group(ask, view, group, charts, to);
+}
+
+void series_answer(const struct series_ask *ask, const struct query_view *view,
+                   const struct query_chart *const *charts, struct str *to)
+{
+    series_answer_begin(ask, view, to);
+    for (size_t i = 0; !ask->grouped && i < ask->lines.len; i++)
+        series_answer_line(ask, charts[i], ask->lines.len - i, to);
+    for (size_t i = 0; ask->grouped && i < ask->groups.len; i++)
+        put_group(ask, view, &ask->groups.at[i], charts, to);
 }

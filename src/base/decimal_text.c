@@ -9,6 +9,7 @@
 #include "base/decimal_powers.h"
 #include "base/str.h"
 
+#include <endian.h>
 #include <math.h>
 
 #define FRACTION_BITS 52
@@ -89,11 +90,6 @@ static struct digits shortest(uint64_t fraction, int exponent)
 
 /* ---- as text, laid out as printf's %g does ---- */
 
-static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-                            "25262728293031323334353637383940414243444546474849"
-                            "50515253545556575859606162636465666768697071727374"
-                            "75767778798081828384858687888990919293949596979899";
-
 static size_t count_digits(uint64_t m)
 {
     static const uint64_t powers[] = {
@@ -124,19 +120,40 @@ static size_t count_digits(uint64_t m)
     return n + (m >= powers[n]);
 }
 
-/* The n digits of m, two at a time, from the last ones. */
+/* The eight digits of m, with zeros in front, the first one in the lowest byte. Two numbers of four
+ * digits lie side by side in a word, then four of two, then eight of one; a product and a shift
+ * divide all of them at once. */
+static inline uint64_t eight_digits(uint32_t m)
+{
+    uint64_t fours = m / 10000 | (uint64_t)(m % 10000) << 32;
+    uint64_t high = (fours * 10486 >> 20) & 0x0000007f0000007f; /* / 100 */
+    uint64_t twos = high | (fours - 100 * high) << 16;
+    uint64_t tens = (twos * 103 >> 10) & 0x000f000f000f000f; /* / 10 */
+
+    return tens | (twos - 10 * tens) << 8 | 0x3030303030303030;
+}
+
+/* Eight bytes. */
+static inline void put_eight(uint64_t digits, char *to)
+{
+    digits = htole64(digits);
+    memcpy(to, &digits, sizeof(digits));
+}
+
+/* The n digits of m, and up to seven bytes of rubbish behind them. */
 static void put_digits(uint64_t m, char *to, size_t n)
 {
-    char *at = to + n;
+    uint64_t eights[2] = {0, 0};
+    size_t k = 0;
 
-    for (; m >= 100; m /= 100) {
-        at -= 2;
-        memcpy(at, pairs + 2 * (m % 100), 2);
-    }
-    if (m < 10)
+    for (; n > 8; n -= 8, m /= 100000000)
+        eights[k++] = eight_digits((uint32_t)(m % 100000000));
+    if (n == 1)
         to[0] = (char)('0' + m);
     else
-        memcpy(to, pairs + 2 * m, 2);
+        put_eight(eight_digits((uint32_t)m) >> 8 * (8 - n), to);
+    for (to += n; k-- > 0; to += 8)
+        put_eight(eights[k], to);
 }
 
 static char *put_zeros(char *to, int n)

@@ -116,8 +116,7 @@ static void put_history(const struct report *report, struct json_out *out)
 
 static void put_line(struct json_out *out, int64_t trial, const struct query_chart *chart)
 {
-    size_t n = 0;
-    const struct query_piece *pieces = query_chart_pieces(chart, &n);
+    struct query_line line = query_chart_line(chart);
     autorelease(str) struct str y = STR_INIT;
     struct json_out ys = JSON_OUT(&y);
 
@@ -126,17 +125,9 @@ static void put_line(struct json_out *out, int64_t trial, const struct query_cha
     json_key(out, "x");
     json_begin_array(out);
     json_begin_array(&ys);
-    for (size_t i = 0; i < n; i++) {
-        struct query_point points[4];
-        size_t count = query_piece_points(&pieces[i], points);
-        if (i && pieces[i].gap) {
-            json_double(out, points[0].x);
-            json_null_out(&ys);
-        }
-        for (size_t k = 0; k < count; k++) {
-            json_double(out, points[k].x);
-            put_number(&ys, points[k].y);
-        }
+    for (size_t i = 0; i < line.n; i++) {
+        json_double(out, line.x[i]);
+        put_number(&ys, line.y[i]);
     }
     json_end_array(out);
     json_end_array(&ys);

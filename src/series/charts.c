@@ -9,51 +9,52 @@
 #include "base/rng.h"
 #include "series/drawing.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
+
+#define ALONE_US  6000 /* of its own time, so that others on the machine change nothing */
+#define ASKED_MAX 100000
 
 struct entry {
     char *key; /* all of what it is a picture of */
     uint64_t hash;
     struct drawing drawing;
     uint64_t used; /* by which call */
-    size_t bytes;
 };
 struct charts {
     VEC(struct series_db *) dbs; /* one for each thread */
     VEC(struct entry *) entries;
     struct map places; /* hash → entry */
+    struct map asked;  /* hashes of what was told and not kept → anything */
+    struct drawing scratch;
     size_t max_bytes;
     uint64_t calls;
     _Atomic uint64_t drawn, grown, values;
 };
 
-static void update(struct charts *charts, struct series_db *db, struct entry *entry)
+static void update(struct charts *charts, struct series_db *db, struct drawing *drawing)
 {
-    struct drawing *drawing = &entry->drawing;
     uint64_t before = drawing->values;
     enum drawing_done done = drawing_update(drawing, db);
-    size_t pieces;
 
     if (done == DRAWING_SAME)
         return;
     atomic_fetch_add(done == DRAWING_GREW ? &charts->grown : &charts->drawn, 1);
     atomic_fetch_add(&charts->values, drawing->values - before);
-    query_chart_pieces(drawing->chart, &pieces);
-    entry->bytes = sizeof(*entry) + drawing->ask.view.width * sizeof(struct query_column) +
-                   pieces * sizeof(struct query_piece) * 3 / 2;
 }
 
 /* ---- the entries ---- */
 
 static char *key_of(const struct charts_ask *ask, const struct charts_line *line)
 {
-    return xasprintf("%lld.%lld %d %a %a %zu %a %a %s", (long long)line->experiment,
+    return xasprintf("%lld.%lld %d %a %a %zu %a %a %d %s", (long long)line->experiment,
                      (long long)line->trial, (int)ask->x, ask->view.x0, ask->view.x1,
-                     ask->view.width, ask->weight, ask->scale, line->metric);
+                     ask->view.width, ask->weight, ask->scale, ask->bands, line->metric);
 }
 
 /* Two keys with one hash: the second is kept under the next number. NULL: *hash is free. */
@@ -91,42 +92,56 @@ static void entry_free(struct entry *entry)
     free(entry);
 }
 
+static size_t bytes_of(const struct entry *entry)
+{
+    return sizeof(*entry) + query_chart_bytes(entry->drawing.chart);
+}
+
 static size_t sum_bytes(const struct charts *charts)
 {
     size_t bytes = 0;
 
     vec_foreach (entry, &charts->entries)
-        bytes += (*entry)->bytes + query_chart_kept((*entry)->drawing.chart)->bytes.cap;
+        bytes += bytes_of(*entry);
     return bytes;
 }
 
-/* The least recently used one, out of the list; NULL: all are of this call. */
-static struct entry *take_oldest(struct charts *charts)
+/* The call by which the least recently used ones were. */
+static uint64_t oldest_use(const struct charts *charts)
 {
-    size_t n = charts->entries.len, oldest = n;
     uint64_t used = charts->calls;
 
-    for (size_t i = 0; i < n; i++)
-        if (charts->entries.at[i]->used < used) {
-            used = charts->entries.at[i]->used;
-            oldest = i;
+    vec_foreach (entry, &charts->entries)
+        used = MIN(used, (*entry)->used);
+    return used;
+}
+
+/* Those of a call, as many as must go; returns what all take then. */
+static size_t evict_use(struct charts *charts, uint64_t used, size_t bytes)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < charts->entries.len; i++) {
+        struct entry *entry = charts->entries.at[i];
+        if (entry->used != used || bytes <= charts->max_bytes) {
+            charts->entries.at[kept++] = entry;
+            continue;
         }
-    if (oldest == n)
-        return NULL;
-    struct entry *entry = charts->entries.at[oldest];
-    charts->entries.at[oldest] = charts->entries.at[n - 1];
-    charts->entries.at[n - 1] = NULL;
-    charts->entries.len--;
-    map_remove(&charts->places, entry->hash);
-    return entry;
+        bytes -= bytes_of(entry);
+        map_remove(&charts->places, entry->hash);
+        entry_free(entry);
+    }
+    charts->entries.len = kept;
+    return bytes;
 }
 
 static void evict(struct charts *charts)
 {
-    struct entry *entry;
+    size_t bytes = sum_bytes(charts);
+    uint64_t used;
 
-    while (sum_bytes(charts) > charts->max_bytes && (entry = take_oldest(charts)))
-        entry_free(entry);
+    while (bytes > charts->max_bytes && (used = oldest_use(charts)) < charts->calls)
+        bytes = evict_use(charts, used, bytes);
 }
 
 /* ---- many at once ---- */
@@ -144,28 +159,48 @@ struct worker {
     bool started;
 };
 
+static int64_t thread_us(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+/* Until all is done, or until the time. */
+static void take_entries(struct work *work, struct series_db *db, int64_t until_us)
+{
+    size_t i;
+
+    while ((i = atomic_fetch_add(&work->next, 1)) < work->n) {
+        update(work->charts, db, &work->entries[i]->drawing);
+        if (thread_us() >= until_us)
+            return;
+    }
+}
+
 static void *run_worker(void *arg)
 {
     const struct worker *worker = arg;
-    struct work *work = worker->work;
-    size_t i;
 
-    while ((i = atomic_fetch_add(&work->next, 1)) < work->n)
-        update(work->charts, worker->db, work->entries[i]);
+    take_entries(worker->work, worker->db, INT64_MAX);
     return NULL;
 }
 
-/* The caller's thread is one of them. */
+/* The caller's thread is the first of them. The others are begun when it has had enough to do: most
+ * questions are answered by then, and a thread costs more than it saves. */
 static void run_all(struct work *work)
 {
     struct charts *charts = work->charts;
     size_t n = MIN(charts->dbs.len, work->n);
     autofree(mem) struct worker *workers = xcalloc(n + 1, sizeof(*workers));
 
+    if (n > 1)
+        take_entries(work, charts->dbs.at[0], thread_us() + ALONE_US);
     for (size_t i = 0; i < n; i++) {
         workers[i] = (struct worker){.work = work, .db = charts->dbs.at[i]};
-        workers[i].started =
-            i > 0 && pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]) == 0;
+        workers[i].started = i > 0 && atomic_load(&work->next) < work->n &&
+                             pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]) == 0;
     }
     if (n)
         run_worker(&workers[0]);
@@ -229,6 +264,76 @@ int charts_draw(struct charts *charts, const struct charts_ask *ask,
     run_all(&work);
     for (size_t i = 0; i < n; i++)
         ret[i] = all[i]->drawing.chart;
+    evict(charts);
+    return 0;
+}
+
+/* ---- one after the other ---- */
+
+/* Is it the first time that it is asked for? From the second time on it is kept. */
+static bool is_new(struct charts *charts, const struct charts_ask *ask,
+                   const struct charts_line *line)
+{
+    autofree(mem) char *key = key_of(ask, line);
+    uint64_t hash = hash_bytes(key, strlen(key), 0);
+
+    if (map_remove(&charts->asked, hash) || find_entry(charts, key, &hash))
+        return false;
+    if (charts->asked.used >= ASKED_MAX) {
+        map_release(&charts->asked);
+        charts->asked = (struct map)MAP_INIT;
+    }
+    map_put(&charts->asked, hash, charts);
+    return true;
+}
+
+static const struct query_chart *draw_one(struct charts *charts, const struct charts_ask *ask,
+                                          const struct charts_line *line)
+{
+    struct drawing *drawing = &charts->scratch;
+
+    if (is_new(charts, ask, line)) {
+        drawing_restart(drawing, ask, line);
+    } else {
+        struct entry *entry = take_entry(charts, ask, line);
+        entry->used = charts->calls;
+        drawing = &entry->drawing;
+    }
+    update(charts, charts->dbs.at[0], drawing);
+    return drawing->chart;
+}
+
+/* What takes long goes on as charts_draw() does it, by all threads. */
+static int tell_rest(struct charts *charts, const struct charts_ask *ask,
+                     const struct charts_line *lines, size_t from, size_t n, charts_fn *fn,
+                     void *arg, struct err *err)
+{
+    autofree(mem) const struct query_chart **drawn = xcalloc(n + 1, sizeof(*drawn));
+    int r = charts_draw(charts, ask, lines + from, n - from, drawn, err);
+
+    for (size_t i = from; r == 0 && i < n; i++)
+        fn(drawn[i - from], i, arg);
+    return r;
+}
+
+int charts_tell(struct charts *charts, const struct charts_ask *ask,
+                const struct charts_line *lines, size_t n, charts_fn *fn, void *arg,
+                struct err *err)
+{
+    int64_t until_us = thread_us() + ALONE_US;
+    int r = check_ask(ask, err);
+
+    assert(!ask->bands);
+    if (r == 0)
+        r = refresh(charts, err);
+    if (r < 0)
+        return r;
+    charts->calls++;
+    for (size_t i = 0; i < n; i++) {
+        if (charts->dbs.len > 1 && thread_us() >= until_us)
+            return tell_rest(charts, ask, lines, i, n, fn, arg, err);
+        fn(draw_one(charts, ask, &lines[i]), i, arg);
+    }
     evict(charts);
     return 0;
 }
@@ -302,7 +407,9 @@ void charts_free(struct charts *charts)
         entry_free(*entry);
     vec_foreach (db, &charts->dbs)
         series_db_free(*db);
+    drawing_release(&charts->scratch);
     map_release(&charts->places);
+    map_release(&charts->asked);
     vec_release(&charts->entries);
     vec_release(&charts->dbs);
     free(charts);

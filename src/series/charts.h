@@ -31,6 +31,7 @@ struct charts_ask {
     enum charts_x x;
     struct query_view view;
     double weight, scale; /* as in struct query_smooth; 0, 0: not smoothed */
+    bool bands;           /* query_chart_columns() will be asked for */
 };
 struct charts_line { /* of a trial, over its attempts: course.h */
     int64_t experiment, trial;
@@ -45,6 +46,14 @@ bool charts_extent(struct charts *charts, enum charts_x x, const struct charts_l
  * smoothing. */
 int charts_draw(struct charts *charts, const struct charts_ask *ask,
                 const struct charts_line *lines, size_t n, const struct query_chart **ret,
+                struct err *err);
+
+/* The same, each picture as soon as those before it are told, until fn returns. None of them is
+ * kept that was never asked for before: most views are asked for only once, and what is drawn in
+ * the same memory again and again costs half. No bands. */
+typedef void charts_fn(const struct query_chart *chart, size_t line, void *arg);
+int charts_tell(struct charts *charts, const struct charts_ask *ask,
+                const struct charts_line *lines, size_t n, charts_fn *fn, void *arg,
                 struct err *err);
 
 /* What the cache did so far. */

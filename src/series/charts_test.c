@@ -47,21 +47,23 @@ static struct query_chart *draw_full(struct series_db *db, const struct charts_a
     return chart;
 }
 
+static void check_same_line(const struct query_chart *got, const struct query_chart *want)
+{
+    struct query_line a = query_chart_line(got), b = query_chart_line(want);
+
+    assert_int_equal(a.n, b.n);
+    assert_memory_equal(a.x, b.x, a.n * sizeof(double));
+    assert_memory_equal(a.y, b.y, a.n * sizeof(double));
+}
+
 static void check_equal(const struct query_chart *got, const struct query_chart *want)
 {
-    size_t n, m;
-    const struct query_piece *a = query_chart_pieces(got, &n), *b = query_chart_pieces(want, &m);
-
-    assert_int_equal(n, m);
-    for (size_t i = 0; i < n; i++) {
-        struct query_point p[4], q[4];
-        size_t k = query_piece_points(&a[i], p);
-        assert_true(a[i].column == b[i].column && a[i].gap == b[i].gap);
-        assert_int_equal(k, query_piece_points(&b[i], q));
-        assert_memory_equal(p, q, k * sizeof(*p));
-    }
-    assert_memory_equal(query_chart_columns(got), query_chart_columns(want),
-                        query_chart_view(got)->width * sizeof(struct query_column));
+    check_same_line(got, want);
+    size_t width = query_chart_view(got)->width, bytes = width * sizeof(struct query_column);
+    autofree(mem) struct query_column *p = xcalloc(1, bytes), *q = xcalloc(1, bytes);
+    query_chart_columns(got, p);
+    query_chart_columns(want, q);
+    assert_memory_equal(p, q, bytes);
 }
 
 static void check_drawn(struct charts *charts, struct series_db *db, const struct charts_ask *ask,
@@ -80,10 +82,10 @@ static void check_drawn(struct charts *charts, struct series_db *db, const struc
     }
 }
 
-static const struct charts_ask plain = {.view = {0, 5000, 100}};
-static const struct charts_ask smooth = {.view = {100, 4000, 70}, .weight = 0.9};
+static const struct charts_ask plain = {.bands = true, .view = {0, 5000, 100}};
+static const struct charts_ask smooth = {.bands = true, .view = {100, 4000, 70}, .weight = 0.9};
 static const struct charts_ask by_time = {
-    .x = CHARTS_TIME, .view = {0, 0.005, 50}, .scale = 0.0001};
+    .bands = true, .x = CHARTS_TIME, .view = {0, 0.005, 50}, .scale = 0.0001};
 
 struct fixture {
     char *home;
@@ -145,6 +147,78 @@ TEST(of_a_series_that_grew_only_the_new_part_is_read)
     assert_int_equal(counts.drawn, 3);
     assert_int_equal(counts.grown, 15);
     assert_int_equal(counts.values, 3 * (n - 700));
+    fixture_release(&fixture);
+}
+
+/* ---- told one after the other ---- */
+
+struct telling {
+    struct series_db *db;
+    const struct charts_ask *ask;
+    const struct charts_line *lines;
+    size_t n;
+};
+
+static void on_told(const struct query_chart *chart, size_t line, void *arg)
+{
+    struct telling *told = arg;
+    autofree(query_chart) struct query_chart *full =
+        draw_full(told->db, told->ask, told->lines[line].trial);
+
+    assert_int_equal(line, told->n++);
+    check_same_line(chart, full);
+}
+
+static void check_told(const struct fixture *fixture, const struct charts_ask *like,
+                       const struct charts_line *lines, size_t n)
+{
+    struct charts_ask ask = *like;
+    struct telling told = {fixture->db, &ask, lines, 0};
+    struct err err = ERR_INIT;
+
+    ask.bands = false;
+    assert_ok(charts_tell(fixture->charts, &ask, lines, n, on_told, &told, &err), &err);
+    assert_int_equal(told.n, n);
+}
+
+TEST(what_is_told_is_kept_from_the_second_time_on)
+{
+    static const struct charts_line lines[] = {
+        {1, 1, "loss"}, {1, 9, "loss"}, {1, 2, "loss"}, {1, 3, "loss"}, {1, 9, "loss"}};
+    struct fixture fixture;
+
+    fixture_init(&fixture, 1, CHARTS_BYTES); /* one thread: it is not a matter of time */
+    for (int64_t trial = 1; trial <= 3; trial++)
+        put_some(fixture.db, trial, 0, 900 * trial);
+    check_told(&fixture, &plain, lines, 4);
+    check_told(&fixture, &smooth, lines, 4);
+    struct charts_counts counts = charts_counts(fixture.charts);
+    assert_true(counts.kept == 0 && counts.drawn == 8);
+    check_told(&fixture, &plain, lines, 4);
+    counts = charts_counts(fixture.charts);
+    assert_true(counts.kept == 4 && counts.drawn == 12);
+    check_told(&fixture, &plain, lines, 5);
+    assert_int_equal(charts_counts(fixture.charts).drawn, 12);
+    put_some(fixture.db, 2, 1800, 1900);
+    check_told(&fixture, &plain, lines, 5);
+    assert_int_equal(charts_counts(fixture.charts).grown, 1);
+    check_drawn(fixture.charts, fixture.db, &plain, 3);
+    check_told(&fixture, &by_time, lines + 1, 1); /* nothing, where something was drawn before */
+    fixture_release(&fixture);
+}
+
+TEST(what_takes_long_is_told_in_the_same_order)
+{
+    struct charts_line lines[12];
+    struct fixture fixture;
+
+    fixture_init(&fixture, 3, CHARTS_BYTES);
+    for (int64_t trial = 1; trial <= 12; trial++) {
+        lines[trial - 1] = (struct charts_line){1, trial, "loss"};
+        put_some(fixture.db, trial, 0, 40000);
+    }
+    for (int round = 0; round < 3; round++)
+        check_told(&fixture, &by_time, lines, ARRAY_LEN(lines));
     fixture_release(&fixture);
 }
 
@@ -245,7 +319,7 @@ static void check_line(struct charts *charts, const struct charts_ask *ask, cons
     check_equal(drawn, want);
 }
 
-static const struct charts_ask few = {.view = {0, 10, 20}};
+static const struct charts_ask few = {.bands = true, .view = {0, 10, 20}};
 
 TEST(a_later_attempt_takes_the_place_of_what_an_earlier_one_told)
 {
@@ -329,7 +403,6 @@ TEST(what_cannot_be_drawn_is_refused_and_what_is_not_there_is_empty)
     autorelease(err) struct err err = ERR_INIT;
     struct charts_ask ask = plain;
     struct fixture fixture;
-    size_t n;
 
     fixture_init(&fixture, 2, CHARTS_BYTES);
     put_some(fixture.db, 1, 0, 10);
@@ -339,8 +412,7 @@ TEST(what_cannot_be_drawn_is_refused_and_what_is_not_there_is_empty)
     ask.view.width = 0;
     assert_int_equal(charts_draw(fixture.charts, &ask, &line, 1, drawn, &err), -EINVAL);
     assert_int_equal(charts_draw(fixture.charts, &plain, &line, 1, drawn, &err), 0);
-    query_chart_pieces(drawn[0], &n);
-    assert_int_equal(n, 0);
+    assert_int_equal(query_chart_line(drawn[0]).n, 0);
     assert_int_equal(charts_draw(fixture.charts, &plain, twice, 2, drawn, &err), 0);
     assert_ptr_equal(drawn[0], drawn[1]);
     fixture_release(&fixture);

@@ -12,6 +12,7 @@
  * NaN, ±Inf and −0 are patches, and so are the few full doubles among many float32.
  */
 #include "series/codec.h"
+#include "series/unpack.h"
 
 #define SIGN          (UINT64_C(1) << 63)
 #define INFINITE      (UINT64_C(0x7ff) << 52)
@@ -54,12 +55,6 @@ static inline uint64_t to_key(uint64_t bits, const struct shape *shape)
     return (key ^ sign) - sign;
 }
 
-static inline uint64_t from_key(uint64_t key, const struct shape *shape)
-{
-    uint64_t sign = 0 - (key >> 63), magnitude = (key ^ sign) - sign;
-    return magnitude ? (magnitude + shape->before) << shape->zeros | (sign & SIGN) : 0;
-}
-
 static size_t plan_float(const uint64_t *bits, size_t n, size_t limit, struct codec_plan *ret)
 {
     struct patches *patches = &ret->patches;
@@ -100,8 +95,7 @@ static bool get_float(struct bytes_in *in, size_t n, uint64_t *ret)
     if (!get_byte(in, &shape.zeros) || shape.zeros > ZEROS_MAX || !get_varint(in, &shape.before) ||
         !pack_get(in, n, ret))
         return false;
-    for (size_t i = 0; i < n; i++)
-        ret[i] = from_key(ret[i], &shape);
+    unpack_floats(ret, n, shape.zeros, shape.before);
     return patches_get(in, n, ret);
 }
 

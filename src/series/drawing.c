@@ -180,22 +180,53 @@ static int feed_rows(struct feeding *feeding, const struct series_chunk *chunk)
     return 0;
 }
 
-/* As doubles. False: one has none, or it falls. */
-static bool to_rising(const struct drawing *drawing, const int64_t *from, size_t n, double *ret)
+/* False: one has none, or it falls. */
+static bool rises(const int64_t *x, size_t n, int64_t last)
 {
-    int64_t before = MAX(drawing->last, INT64_MIN + 1);
+    int64_t before = MAX(last, INT64_MIN + 1);
     bool falls = false;
 
     for (size_t i = 0; i < n; i++) {
-        falls |= from[i] < before;
-        before = from[i];
-        ret[i] = (double)before;
+        falls |= x[i] < before;
+        before = x[i];
     }
-    if (falls)
-        return false;
-    for (size_t i = 0; has_times(drawing) && i < n; i++)
-        ret[i] = to_double(drawing, from[i]);
-    return true;
+    return !falls;
+}
+
+typedef double pair __attribute__((vector_size(2 * sizeof(double))));
+
+/* Two divisions cost what one does. */
+static void to_seconds(const int64_t *from, size_t n, double *ret)
+{
+    size_t i = 0;
+
+    for (; i + 2 <= n; i += 2) {
+        pair two = {(double)from[i], (double)from[i + 1]};
+        two /= (pair){1e9, 1e9};
+        memcpy(ret + i, &two, sizeof(two));
+    }
+    for (; i < n; i++)
+        ret[i] = (double)from[i] / 1e9;
+}
+
+/* to_double() of each, but what x is is asked once. */
+static void to_doubles(const struct drawing *drawing, const int64_t *from, size_t n, double *ret)
+{
+    uint64_t first = (uint64_t)drawing->first_ns;
+
+    switch (drawing->ask.x) {
+    case CHARTS_TIME:
+        to_seconds(from, n, ret);
+        return;
+    case CHARTS_RELATIVE:
+        for (size_t i = 0; i < n; i++)
+            ret[i] = (double)((uint64_t)from[i] - first) / 1e9;
+        return;
+    case CHARTS_STEP:
+        break;
+    }
+    for (size_t i = 0; i < n; i++)
+        ret[i] = (double)from[i];
 }
 
 /* Nearly all chunks are new from their first row and rise: these are drawn as they are. */
@@ -207,8 +238,9 @@ static bool feed_whole(const struct feeding *feeding, const struct series_chunk 
     size_t n = chunk->n;
 
     if (feeding->append || feeding->sort || feeding->output || feeding->part->before < INT64_MAX ||
-        !n || !to_rising(drawing, from, n, x))
+        !n || !rises(from, n, drawing->last))
         return false;
+    to_doubles(drawing, from, n, x);
     feed(drawing, x, chunk->values, n, scratch);
     drawing->rows += n;
     drawing->ties = from[n - 1] == drawing->last ? drawing->ties : 0;
@@ -254,8 +286,10 @@ static void begin(struct drawing *drawing, const struct course *course)
     int64_t last_ns;
 
     if (drawing->chart)
-        query_chart_free(drawing->chart);
-    drawing->chart = query_chart_new(&drawing->ask.view);
+        query_chart_reset(drawing->chart, &drawing->ask.view);
+    else
+        drawing->chart = drawing->ask.bands ? query_chart_new(&drawing->ask.view)
+                                            : query_chart_new_line(&drawing->ask.view);
     drawing->smooth =
         (struct query_smooth){.weight = drawing->ask.weight, .scale = drawing->ask.scale};
     drawing->last = INT64_MIN;
@@ -343,7 +377,7 @@ static bool grow(struct drawing *drawing, struct series_db *db, const struct cou
     struct series_range range = series_all;
     size_t n = now->parts.len;
 
-    if (!n || !drawing->chart || !drawing->grows || !drawing->ties ||
+    if (!n || !drawing->drawn || !drawing->grows || !drawing->ties ||
         !same_parts(&drawing->seen, now, n - 1))
         return false;
     const struct course_part *was = &drawing->seen.parts.at[n - 1], *is = &now->parts.at[n - 1];
@@ -361,13 +395,14 @@ enum drawing_done drawing_update(struct drawing *drawing, struct series_db *db)
     struct course now;
 
     course_find(db, drawing->experiment, drawing->trial, name, &now);
-    if (!drawing->chart || !same_parts(&drawing->seen, &now, now.parts.len)) {
+    if (!drawing->drawn || !same_parts(&drawing->seen, &now, now.parts.len)) {
         done = grow(drawing, db, &now) ? DRAWING_GREW : DRAWING_DRAWN;
         if (done == DRAWING_DRAWN)
             draw(drawing, db, &now);
     }
     course_release(&drawing->seen);
     drawing->seen = now;
+    drawing->drawn = true;
     return done;
 }
 
@@ -378,6 +413,18 @@ void drawing_init(struct drawing *drawing, const struct charts_ask *ask,
                                 .experiment = line->experiment,
                                 .trial = line->trial,
                                 .metric = xstrdup(line->metric)};
+}
+
+void drawing_restart(struct drawing *drawing, const struct charts_ask *ask,
+                     const struct charts_line *line)
+{
+    struct query_chart *chart = TAKE(drawing->chart);
+    uint64_t values = drawing->values;
+
+    drawing_release(drawing);
+    drawing_init(drawing, ask, line);
+    drawing->chart = chart;
+    drawing->values = values;
 }
 
 void drawing_release(struct drawing *drawing)

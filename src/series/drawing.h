@@ -13,7 +13,8 @@ struct drawing {
     struct charts_ask ask;
     int64_t experiment, trial;
     char *metric;
-    struct query_chart *chart; /* NULL: not drawn yet */
+    struct query_chart *chart; /* NULL: never drawn */
+    bool drawn;                /* … and it is the picture of this line */
     struct query_smooth smooth;
     struct course seen;  /* what the store said of it then */
     uint64_t rows, ties; /* of the last part: drawn; those of them at `last` */
@@ -27,6 +28,9 @@ struct drawing {
 void drawing_init(struct drawing *drawing, const struct charts_ask *ask,
                   const struct charts_line *line);
 void drawing_release(struct drawing *drawing);
+/* Another line takes its place, and the memory of its picture. ask->bands is as before. */
+void drawing_restart(struct drawing *drawing, const struct charts_ask *ask,
+                     const struct charts_line *line);
 
 enum drawing_done { DRAWING_SAME, DRAWING_GREW, DRAWING_DRAWN };
 /* Draw what the store has by now. The chart is not NULL afterwards. */

@@ -14,11 +14,13 @@
  */
 #include "series/pack.h"
 
+#include "series/unpack.h"
+
 #include <assert.h>
 
 #define WIDTH_MAX  61
 #define WIDTH_FULL 62 /* in the head: 64 bits */
-#define WIDTH_LOAD 56 /* found by one load and a shift */
+#define WIDTH_LOAD UNPACK_WIDTH_MAX
 #define HEAD_LINE  63
 #define HEAD_DELTA 64
 #define HEAD_RICE  128
@@ -235,12 +237,7 @@ unsigned char *pack_put(const uint64_t *keys, size_t n, const struct pack_plan *
     return to;
 }
 
-/* ---- and back: in one loop, for charts read millions of them ---- */
-static inline uint64_t bits_at(const unsigned char *from, size_t bit, uint64_t mask)
-{
-    return load_u64(from + bit / 8) >> (bit & 7) & mask;
-}
-
+/* ---- and back: charts read millions of them, so the loops are unpack.c's ---- */
 /* More than WIDTH_LOAD bits may reach into a ninth byte. */
 static inline uint64_t wide_at(const unsigned char *from, size_t bit, uint64_t mask)
 {
@@ -248,19 +245,38 @@ static inline uint64_t wide_at(const unsigned char *from, size_t bit, uint64_t m
     return (load_u64(from + bit / 8) >> (bit & 7) | ninth) & mask;
 }
 
-static bool get_range(struct bytes_in *in, size_t n, uint64_t before, const struct pack_run *run,
-                      uint64_t *ret)
+static void get_wide(const unsigned char *from, size_t n, uint64_t before,
+                     const struct pack_run *run, uint64_t *ret)
 {
     uint64_t moves = run->mode == PACK_DELTA ? UINT64_MAX : 0, mask = low_mask(run->width);
-    uint64_t level = before, base = run->base;
-    bool wide = run->width > WIDTH_LOAD;
-    if (in_left(in) < bits_size(n, run->width))
-        return false;
+    uint64_t level = before;
     for (size_t i = 0, bit = 0; i < n; i++, bit += run->width) {
-        uint64_t rest = (wide ? wide_at(in->at, bit, mask) : bits_at(in->at, bit, mask)) + base;
+        uint64_t rest = wide_at(from, bit, mask) + run->base;
         ret[i] = level + rest;
         level += rest & moves;
     }
+}
+
+static struct unpack unpack_of(const struct bytes_in *in, uint64_t before,
+                               const struct pack_run *run)
+{
+    return (struct unpack){.low = in->at,
+                           .width = run->width,
+                           .base = run->base,
+                           .before = before,
+                           .delta = run->mode == PACK_DELTA};
+}
+
+static bool get_range(struct bytes_in *in, size_t n, uint64_t before, const struct pack_run *run,
+                      uint64_t *ret)
+{
+    struct unpack unpack = unpack_of(in, before, run);
+    if (in_left(in) < bits_size(n, run->width))
+        return false;
+    if (run->width > WIDTH_LOAD)
+        get_wide(in->at, n, before, run, ret);
+    else
+        unpack_run(&unpack, n, ret);
     for (size_t i = 0; run->mode == PACK_LINE && i < n; i++)
         ret[i] += line_at(run->slope, i);
     in->at += bits_size(n, run->width);
@@ -270,29 +286,20 @@ static bool get_range(struct bytes_in *in, size_t n, uint64_t before, const stru
 static bool get_rice(struct bytes_in *in, size_t n, uint64_t before, const struct pack_run *run,
                      uint64_t *ret)
 {
-    uint64_t moves = run->mode == PACK_DELTA ? UINT64_MAX : 0, mask = low_mask(run->width);
-    uint64_t level = before, base = run->base;
+    uint32_t ones[1 + PACK_RUN + UNPACK_ROOM];
+    struct unpack unpack = unpack_of(in, before, run);
     size_t low_size = bits_size(n, run->width);
     if (in_left(in) < low_size)
         return false;
-    const unsigned char *low = in->at, *unary = low + low_size;
-    size_t left = in_left(in) - low_size, start = 0, i = 0; /* start: behind the last one */
-    for (size_t at = 0; i < n; at += 8) {
-        if (at >= left)
-            return false;
-        uint64_t word = load_u64(unary + at);
-        for (; word && i < n; word &= word - 1, i++) {
-            size_t one = at * 8 + (unsigned)__builtin_ctzll(word);
-            uint64_t quotient = one - start;
-            uint64_t rest = bits_at(low, i * run->width, mask) | quotient << run->width;
-            rest = unzigzag(rest) + base;
-            ret[i] = level + rest;
-            level += rest & moves;
-            start = one + 1;
-        }
-    }
-    in->at = unary + (start + 7) / 8;
-    return (start + 7) / 8 <= left;
+    const unsigned char *unary = in->at + low_size;
+    size_t left = in_left(in) - low_size;
+    ones[0] = UINT32_MAX;
+    if (!unpack_ones(unary, left, n, ones + 1))
+        return false;
+    unpack.ones = ones;
+    unpack_run(&unpack, n, ret);
+    in->at = unary + ones[n] / 8 + 1;
+    return ones[n] / 8 < left;
 }
 
 static bool get_head(struct bytes_in *in, struct pack_run *ret)

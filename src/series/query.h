@@ -51,39 +51,41 @@ struct query_column {
     double min, max, sum, last;
 };
 
-/* Some of the line in one column (M4: Jugel et al. 2014): joined by lines, its points fill the same
- * pixels as all of its values. Column −1 and `width` hold the one point outside to which the line
- * leads. */
-#define QUERY_PIECES 4 /* in one column; were there more gaps in it, the last ones are closed */
-struct query_piece {
-    int32_t column;
-    bool gap;       /* no line leads here from the piece before */
-    bool min_first; /* min came before max */
-    struct query_point first, min, max, last;
+/* The line in as few points as fill the same pixels (M4: Jugel et al. 2014): of each column the
+ * first, smallest, largest and last value, as they came, each once. The points outside to which it
+ * leads are the first and the last. y is NaN where no line leads from the point before to the one
+ * behind, at whose x it stands. */
+#define QUERY_PIECES 4 /* between gaps in one column; were there more, the last ones are joined */
+struct query_line {
+    const double *x, *y; /* (n) */
+    size_t n;
 };
-/* Its points in order, each once: 1 … 4. */
-size_t query_piece_points(const struct query_piece *piece, struct query_point ret[4]);
+struct query_counts { /* of values in the view */
+    uint64_t finite, odd;
+};
 
 struct query_chart;
 /* `view` has passed its check; it is copied. */
 struct query_chart *query_chart_new(const struct query_view *view);
+/* Without bands, which takes a third less: query_chart_columns() and _count() may not be asked. */
+struct query_chart *query_chart_new_line(const struct query_view *view);
 void query_chart_free(struct query_chart *chart);
 DEFINE_AUTOFREE(query_chart);
+/* As a new one of the same kind, in the memory of this one. */
+void query_chart_reset(struct query_chart *chart, const struct query_view *view);
 void query_chart_feed(struct query_chart *chart, const double *x, const double *y, size_t n);
 /* A whole block without its values: true if it was taken. false: it lies in more than one column,
  * or outside, or has values that are not finite; feed those. The picture is the same. */
 bool query_chart_feed_block(struct query_chart *chart, double first_x, double last_x,
                             const struct block_stats *stats);
-/* Borrowed until the next feed. */
-const struct query_piece *query_chart_pieces(const struct query_chart *chart, size_t *ret_n);
-const struct query_column *query_chart_columns(const struct query_chart *chart); /* (width) */
+struct query_line query_chart_line(const struct query_chart *chart); /* until the next feed */
+/* Into ret[width]. */
+void query_chart_columns(const struct query_chart *chart, struct query_column *ret);
+uint64_t query_chart_count(const struct query_chart *chart, size_t column); /* finite values */
+uint64_t query_chart_odd(const struct query_chart *chart, size_t column);   /* the others */
+struct query_counts query_chart_counts(const struct query_chart *chart);
 const struct query_view *query_chart_view(const struct query_chart *chart);
-/* Room for what somebody made of this picture: empty at first, and again after each feed. */
-struct query_kept {
-    struct str bytes;
-    bool wanted; /* by who fills it: it was asked for before */
-};
-struct query_kept *query_chart_kept(const struct query_chart *chart);
+size_t query_chart_bytes(const struct query_chart *chart); /* what it takes in memory */
 
 /* ---- exponential smoothing: the mean of all values so far, one that lies further back counting
  * less by `weight` for each value since (TensorBoard's, with its debias), or by exp(−distance in x

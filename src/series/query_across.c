@@ -50,10 +50,11 @@ static bool is_empty(const struct query_column *column)
 void query_across_add(struct query_across *across, const struct query_chart *chart,
                       enum query_take take)
 {
-    const struct query_column *columns = query_chart_columns(chart);
+    autofree(mem) struct query_column *columns = xcalloc(across->width, sizeof(*columns));
     size_t end = across->width; /* behind the trial's last column with a point */
     double value = NAN;
     assert(query_chart_view(chart)->width == across->width);
+    query_chart_columns(chart, columns);
     while (end > 0 && is_empty(&columns[end - 1]))
         end--;
     vec_reserve(&across->values, across->values.len + across->width);

@@ -74,19 +74,12 @@ static void draw_all(struct pen *pen, const double *x, const double *y, size_t n
     }
 }
 
-static size_t draw_pieces(struct pen *pen, const struct query_chart *chart)
+static void draw_line(struct pen *pen, const struct query_chart *chart)
 {
-    size_t n;
-    const struct query_piece *pieces = query_chart_pieces(chart, &n);
-    for (size_t i = 0; i < n; i++) {
-        struct query_point points[4];
-        size_t count = query_piece_points(&pieces[i], points);
-        for (size_t p = 0; p < count; p++) {
-            assert_true(p == 0 || points[p].x >= points[p - 1].x);
-            pen_to(pen, points[p], p == 0 && pieces[i].gap);
-        }
-    }
-    return n;
+    struct query_line line = query_chart_line(chart);
+    for (size_t i = 0; i < line.n; i++)
+        assert_true(i == 0 || line.x[i] >= line.x[i - 1]);
+    draw_all(pen, line.x, line.y, line.n);
 }
 
 /* ---- random series ---- */
@@ -139,7 +132,7 @@ static int compare_pictures(const struct data *data, const struct query_chart *c
 {
     struct pen all = {.view = query_chart_view(chart), .y0 = -4, .y1 = 3}, few = all;
     draw_all(&all, data->x, data->y, data->n);
-    draw_pieces(&few, chart);
+    draw_line(&few, chart);
     int verdict = 1;
     for (size_t line = 0; line < LINES; line++)
         for (size_t column = 0; column < COLUMNS; column++) {
@@ -197,34 +190,99 @@ TEST(gaps_are_drawn_as_gaps_and_too_many_in_one_column_only_add_to_it)
         assert_true(compare_pictures(data, chart) >= (fits ? 1 : 0));
         exact += fits;
         closed += !fits;
-        size_t n;
-        query_chart_pieces(chart, &n);
-        assert_true(n <= QUERY_PIECES * COLUMNS + 2);
+        assert_true(query_chart_line(chart).n <= 5 * QUERY_PIECES * COLUMNS + 2);
     }
     assert_true(exact > 50 && closed > 50);
 }
 
-TEST(pieces_do_not_depend_on_how_the_points_come)
+static void check_same_line(const struct query_chart *got, const struct query_chart *want)
+{
+    struct query_line a = query_chart_line(got), b = query_chart_line(want);
+    struct query_counts m = query_chart_counts(got), n = query_chart_counts(want);
+    assert_int_equal(a.n, b.n);
+    assert_memory_equal(a.x, b.x, a.n * sizeof(double));
+    assert_memory_equal(a.y, b.y, a.n * sizeof(double));
+    assert_true(m.finite == n.finite && m.odd == n.odd);
+}
+
+static void check_equal(const struct query_chart *got, const struct query_chart *want)
+{
+    check_same_line(got, want);
+    size_t width = query_chart_view(got)->width, bytes = width * sizeof(struct query_column);
+    autofree(mem) struct query_column *p = xcalloc(1, bytes), *q = xcalloc(1, bytes);
+    query_chart_columns(got, p);
+    query_chart_columns(want, q);
+    assert_memory_equal(p, q, bytes);
+}
+
+/* A column that comes at once is drawn in another way than one whose points come one by one. */
+TEST(the_line_does_not_depend_on_how_the_points_come)
 {
     autofree(mem) struct data *data = xcalloc(1, sizeof(*data));
     struct rng rng;
     rng_init(&rng, 3, 0);
-    for (int round = 0; round < 50; round++) {
-        make_data(data, &rng, 0.02);
+    for (int round = 0; round < 200; round++) {
+        make_data(data, &rng, round % 2 ? 0.02 : 0.0005);
+        for (size_t i = 0; i < data->n; i++) /* zeros of both signs, and sums that are too large */
+            if (rng_chance(&rng, 0.05))
+                data->y[i] = rng_chance(&rng, 0.5) ? -0.0 : round % 8 ? 0 : DBL_MAX;
         struct query_view view = random_view(data, &rng);
+        view.width = 1 + (size_t)rng_below(&rng, 3 * COLUMNS);
         autofree(query_chart) struct query_chart *pieces = chart_of(&view, data, &rng);
         autofree(query_chart) struct query_chart *whole = query_chart_new(&view);
+        autofree(query_chart) struct query_chart *single = query_chart_new(&view);
         query_chart_feed(whole, data->x, data->y, data->n);
-        size_t a, b;
-        const struct query_piece *p = query_chart_pieces(pieces, &a);
-        const struct query_piece *q = query_chart_pieces(whole, &b);
-        assert_int_equal(a, b);
-        for (size_t i = 0; i < a; i++) {
-            assert_true(p[i].column == q[i].column && p[i].gap == q[i].gap);
-            assert_memory_equal(&p[i].first, &q[i].first, 4 * sizeof(p[i].first));
+        for (size_t i = 0; i < data->n; i++)
+            query_chart_feed(single, data->x + i, data->y + i, 1);
+        check_equal(pieces, single);
+        check_equal(whole, single);
+        autofree(query_chart) struct query_chart *plain = query_chart_new_line(&view);
+        query_chart_feed(plain, data->x, data->y, data->n);
+        check_same_line(plain, single);
+    }
+}
+
+/* First, smallest, largest and last of each column by a plain walk over its points. */
+static void walk_column(const struct data *data, size_t from, size_t to, struct data *ret)
+{
+    size_t min = from, max = from, last = SIZE_MAX;
+    for (size_t i = from; i < to; i++) {
+        min = data->y[i] < data->y[min] ? i : min;
+        max = data->y[i] > data->y[max] ? i : max;
+    }
+    const size_t places[] = {from, MIN(min, max), MAX(min, max), to - 1};
+    for (size_t k = 0; k < ARRAY_LEN(places); k++) {
+        size_t at = places[k];
+        if (last != SIZE_MAX && data->x[at] == data->x[last] && data->y[at] == data->y[last])
+            continue;
+        ret->x[ret->n] = data->x[at];
+        ret->y[ret->n++] = data->y[at];
+        last = at;
+    }
+}
+
+TEST(the_line_has_four_points_of_each_column)
+{
+    autofree(mem) struct data *data = xcalloc(1, sizeof(*data));
+    autofree(mem) struct data *want = xcalloc(1, sizeof(*want));
+    struct rng rng;
+    rng_init(&rng, 31, 0);
+    for (int round = 0; round < 200; round++) {
+        make_data(data, &rng, 0);
+        struct query_view view = {data->x[0], data->x[data->n - 1],
+                                  1 + (size_t)rng_below(&rng, 4 * COLUMNS)};
+        autofree(query_chart) struct query_chart *chart = chart_of(&view, data, &rng);
+        want->n = 0;
+        for (size_t from = 0, to; from < data->n; from = to) {
+            int64_t column = query_column_of(&view, data->x[from]);
+            for (to = from; to < data->n && query_column_of(&view, data->x[to]) == column;)
+                to++;
+            walk_column(data, from, to, want);
         }
-        assert_memory_equal(query_chart_columns(pieces), query_chart_columns(whole),
-                            COLUMNS * sizeof(struct query_column));
+        struct query_line line = query_chart_line(chart);
+        assert_int_equal(line.n, want->n);
+        assert_memory_equal(line.x, want->x, line.n * sizeof(double));
+        assert_memory_equal(line.y, want->y, line.n * sizeof(double));
     }
 }
 
@@ -251,7 +309,9 @@ TEST(blocks_give_the_same_picture_without_their_values)
         }
         if (gaps_fit(data, &view))
             assert_int_equal(compare_pictures(data, chart), 1);
-        const struct query_column *a = query_chart_columns(chart), *b = query_chart_columns(full);
+        struct query_column a[COLUMNS], b[COLUMNS];
+        query_chart_columns(chart, a);
+        query_chart_columns(full, b);
         for (size_t c = 0; c < COLUMNS; c++) {
             assert_true(a[c].count == b[c].count && a[c].nans == b[c].nans);
             assert_true(a[c].count == 0 ||
@@ -269,7 +329,8 @@ TEST(bands_tell_of_finite_values_and_count_the_others)
     struct query_view view = {0, 10, 5};
     autofree(query_chart) struct query_chart *chart = query_chart_new(&view);
     query_chart_feed(chart, x, y, ARRAY_LEN(x));
-    const struct query_column *columns = query_chart_columns(chart);
+    struct query_column columns[5];
+    query_chart_columns(chart, columns);
     assert_true(columns[0].count == 2 && columns[0].nans == 1 && columns[0].sum == 4);
     assert_true(columns[0].min == 1 && columns[0].max == 3 && columns[0].last == 3);
     assert_true(columns[1].count == 2 && columns[1].infs == 1 && columns[1].last == 4);
@@ -283,19 +344,17 @@ TEST(the_line_leads_in_from_the_left_and_out_to_the_right)
     struct query_view view = {4, 6, 10};
     autofree(query_chart) struct query_chart *chart = query_chart_new(&view);
     query_chart_feed(chart, x, y, ARRAY_LEN(x));
-    size_t n;
-    const struct query_piece *pieces = query_chart_pieces(chart, &n);
-    assert_int_equal(n, 3);
-    assert_true(pieces[0].column == -1 && pieces[0].last.x == 1 && pieces[0].gap);
-    assert_true(pieces[1].column == 5 && pieces[1].last.x == 5 && !pieces[1].gap);
-    assert_true(pieces[2].column == 10 && pieces[2].last.x == 9 && !pieces[2].gap);
+    struct query_line line = query_chart_line(chart);
+    assert_int_equal(line.n, 3);
+    assert_memory_equal(line.x, ((const double[]){1, 5, 9}), 3 * sizeof(double));
+    assert_memory_equal(line.y, ((const double[]){2, 3, 4}), 3 * sizeof(double));
+    assert_int_equal(query_chart_count(chart, 5), 1);
     view = (struct query_view){6, 8, 10}; /* and through it, where there is no point */
     autofree(query_chart) struct query_chart *between = query_chart_new(&view);
     query_chart_feed(between, x, y, ARRAY_LEN(x));
-    pieces = query_chart_pieces(between, &n);
-    assert_int_equal(n, 2);
-    assert_true(pieces[0].column == -1 && pieces[0].last.x == 5);
-    assert_true(pieces[1].column == 10 && pieces[1].first.x == 9 && !pieces[1].gap);
+    line = query_chart_line(between);
+    assert_int_equal(line.n, 2);
+    assert_memory_equal(line.x, ((const double[]){5, 9}), 2 * sizeof(double));
 }
 
 TEST(any_range_of_numbers_has_its_columns)
@@ -339,7 +398,7 @@ TEST(points_that_come_one_by_one_lie_in_their_columns)
             counts[query_column_of(&view, x)]++;
         }
         for (size_t c = 0; c < view.width; c++)
-            assert_int_equal(query_chart_columns(chart)[c].count, counts[c]);
+            assert_int_equal(query_chart_count(chart, c), counts[c]);
     }
 }
 

@@ -81,10 +81,12 @@ static bool chunk_ints(const struct segment_reader *reader, uint64_t offset, siz
     return sound;
 }
 
+/* By copies, each twice as long as the one before. n ≥ 1. */
 static void fill(int64_t *to, size_t n, int64_t x)
 {
-    for (size_t i = 0; i < n; i++)
-        to[i] = x;
+    to[0] = x;
+    for (size_t done = 1; done < n; done *= 2)
+        memcpy(to + done, to, MIN(done, n - done) * sizeof(*to));
 }
 
 void segment_chunk_rows(const struct segment_reader *reader, const struct segment_chunk *chunk,
