@@ -170,7 +170,9 @@ struct reading {
 static int on_chunk(const struct series_chunk *chunk, void *arg)
 {
     struct reading *reading = arg;
-    return reading->fn(chunk->times_ns, chunk->values, chunk->n, reading->to);
+    struct influxql_points points = {chunk->n, chunk->times_ns, chunk->values, chunk->rests};
+
+    return reading->fn(&points, reading->to);
 }
 
 static int points(void *arg, const char *db, const struct influxql_series *of, int64_t min_ns,

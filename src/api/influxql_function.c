@@ -122,19 +122,18 @@ static double compute(enum function function, const struct point *points, size_t
 }
 
 bool function_apply(enum function function, double percent, const struct point *points, size_t n,
-                    double *ret, int64_t *ret_time)
+                    struct point *ret)
 {
     struct point chosen;
 
     if (n == 0)
         return false;
     if (!function_chooses(function)) {
-        *ret = compute(function, points, n);
+        ret->value = compute(function, points, n);
         return true;
     }
     if (!choose(function, percent, points, n, &chosen))
         return false;
-    *ret = chosen.value;
-    *ret_time = chosen.time_ns;
+    *ret = chosen;
     return true;
 }

@@ -53,7 +53,8 @@ static int read_points(void *arg, const char *db, const struct influxql_series *
 {
     (void)arg, (void)db, (void)min_ns, (void)max_ns; /* others may come, too */
     for (size_t i = 0; i < ARRAY_LEN(points); i++) {
-        int r = points[i].id == of->id ? fn(&points[i].ns, &points[i].value, 1, to) : 0;
+        struct influxql_points point = {1, &points[i].ns, &points[i].value, NULL};
+        int r = points[i].id == of->id ? fn(&point, to) : 0;
         if (r)
             return r;
     }
@@ -425,7 +426,7 @@ static int many_points(void *arg, const char *db, const struct influxql_series *
             times[k] = (i + k) * S;
             values[k] = (double)(i + k);
         }
-        r = fn(times, values, 1000, to);
+        r = fn(&(struct influxql_points){1000, times, values, NULL}, to);
     }
     return r;
 }

@@ -73,7 +73,8 @@ static int on_chunk(const struct series_chunk *chunk, void *arg)
     struct telling *telling = arg;
 
     for (size_t i = 0; i < chunk->n; i++) {
-        struct series_value value = {chunk->steps[i], chunk->times_ns[i], chunk->values[i]};
+        struct series_value value = {chunk->steps[i], chunk->times_ns[i], chunk->values[i],
+                                     series_chunk_rest(chunk, i)};
         if (value.time_ns >= telling->span.from_ns && value.time_ns <= telling->span.to_ns)
             export_point(telling->export, telling->trial, telling->metric, &value);
         telling->told++;

@@ -62,6 +62,7 @@ static void on_series(const struct samples_series *series, void *arg)
         influx_cursor_metric(&sending->cursor, &series->source, series->metric);
     metric->id = series->id;
     metric->total = series->count;
+    metric->whole = series->whole;
 }
 
 /* ---- tags ---- */

@@ -34,6 +34,7 @@ struct iterations {
     int64_t step, time_us;
     int64_t before_us; /* of the row before it in the attempt; 0: none */
     double *values;    /* metrics.len */
+    uint16_t *rests;   /* … theirs */
     bool *known;
 };
 
@@ -85,7 +86,7 @@ static void csv_row(const struct iterations *it, const struct tuning_phase *phas
     for (size_t i = 0; i < it->metrics.len; i++) {
         fputc(',', to);
         if (it->known[i])
-            csv_double(to, it->values[i]);
+            csv_exact(to, it->values[i], it->rests[i]);
     }
     fprintf(to, ",%lld", (long long)phase->generation);
     for (size_t i = 0; i < it->tuning.n_values; i++)
@@ -109,7 +110,7 @@ static void json_row(const struct iterations *it, const struct tuning_phase *pha
     json_begin_object(&out);
     for (size_t i = 0; i < it->metrics.len; i++)
         if (it->known[i])
-            json_put_double(&out, it->metrics.at[i], it->values[i]);
+            json_put_exact(&out, it->metrics.at[i], it->values[i], it->rests[i]);
     json_end_object(&out);
     json_put_int(&out, "generation", phase->generation);
     tuning_put_system(&out, &it->export->target->spec, "system", phase->values);
@@ -176,6 +177,7 @@ static void on_sample(const struct series_sample *sample, void *arg)
     if (!it->open)
         open_row(it, point->step);
     it->values[column] = point->value;
+    it->rests[column] = sample->rest;
     it->known[column] = true;
     if (!it->time_us)
         it->time_us = point->time_us;
@@ -235,12 +237,14 @@ int export_iterations(const struct export *export)
         r = walk_trials(&it);
     it.naming = false;
     it.values = xcalloc(it.metrics.len + 1, sizeof(*it.values));
+    it.rests = xcalloc(it.metrics.len + 1, sizeof(*it.rests));
     it.known = xcalloc(it.metrics.len + 1, sizeof(*it.known));
     if (r == 0 && !export->jsonl)
         head(&it);
     if (r == 0)
         r = walk_trials(&it);
     free(it.values);
+    free(it.rests);
     free(it.known);
     vec_release(&it.columns);
     vec_foreach (metric, &it.metrics)

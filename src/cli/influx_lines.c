@@ -9,6 +9,7 @@
  */
 #include "cli/influx_lines.h"
 
+#include "base/rest.h"
 #include "model/trial.h"
 
 #include <assert.h>
@@ -175,6 +176,20 @@ static enum influx_filled next_row(const struct influx_table *table, struct row 
     return any ? INFLUX_FULL : INFLUX_DONE;
 }
 
+/* A number that is not whole has no place among integers: InfluxDB will say so. */
+static void add_value(const struct influx_column *column, struct str *line)
+{
+    double value = column->values[column->at];
+    uint16_t rest = column->rests ? column->rests[column->at] : 0;
+
+    if (rest)
+        str_addf(line, "%lldi", (long long)rest_whole(value, rest));
+    else if (column->whole && value == rint(value) && fabs(value) <= 0x1p53)
+        str_addf(line, "%lldi", (long long)value);
+    else
+        str_add_double(line, value);
+}
+
 /* The fields of a row without its time; how many. */
 static size_t add_fields(const struct influx_table *table, const struct row *row, struct str *line)
 {
@@ -187,7 +202,7 @@ static size_t add_fields(const struct influx_table *table, const struct row *row
         str_add_char(line, fields++ ? ',' : ' ');
         str_add(line, column->field);
         str_add_char(line, '=');
-        str_add_double(line, column->values[column->at]);
+        add_value(column, line);
     }
     if (fields && row->step != STEP_NONE)
         str_addf(line, ",step=%lldi", (long long)row->step);

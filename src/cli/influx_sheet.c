@@ -10,6 +10,7 @@ static void clear(struct influx_sheet *sheet)
         vec_release(&window->steps);
         vec_release(&window->times_ns);
         vec_release(&window->values);
+        vec_release(&window->rests);
     }
     vec_foreach (field, &sheet->fields)
         free(*field);
@@ -34,6 +35,7 @@ static int on_chunk(const struct series_chunk *chunk, void *arg)
         vec_push(&window->steps, chunk->steps[i]);
         vec_push(&window->times_ns, chunk->times_ns[i]);
         vec_push(&window->values, chunk->values[i]);
+        vec_push(&window->rests, series_chunk_rest(chunk, i));
     }
     return 0;
 }
@@ -59,6 +61,8 @@ static int load_metric(struct influx_sheet *sheet, struct samples *samples,
                                    .steps = window.steps.at,
                                    .times_ns = window.times_ns.at,
                                    .values = window.values.at,
+                                   .rests = window.rests.at,
+                                   .whole = metric->whole,
                                    .more = n == want && origin.from + n < to};
     vec_push(&sheet->fields, (char *)column.field);
     vec_push(&sheet->windows, window);

@@ -39,15 +39,27 @@ struct listing {
     struct series_db *series;
     samples_fn *fn;
     void *arg;
+    VEC(signed char) wholes; /* by name: what is_whole() found; 0: it was not asked */
 };
+
+static bool is_whole(struct listing *listing, const struct series_info *info)
+{
+    while (listing->wholes.len <= info->name)
+        vec_push(&listing->wholes, 0);
+    signed char *known = &listing->wholes.at[info->name];
+    if (!*known)
+        *known = series_db_has_rests(listing->series, info->source.experiment, info->name) ? 1 : -1;
+    return *known > 0;
+}
 
 static int on_info(const struct series_info *info, void *arg)
 {
-    const struct listing *listing = arg;
+    struct listing *listing = arg;
     struct samples_series series = {.source = info->source,
                                     .metric = series_db_name_text(listing->series, info->name),
                                     .id = info->name,
-                                    .count = info->stats.count};
+                                    .count = info->stats.count,
+                                    .whole = is_whole(listing, info)};
     listing->fn(&series, listing->arg);
     return 0;
 }
@@ -55,7 +67,7 @@ static int on_info(const struct series_info *info, void *arg)
 static int look(struct samples *base, bool always, samples_fn *fn, void *arg, struct err *err)
 {
     struct home_samples *samples = (struct home_samples *)base;
-    struct listing listing = {samples->series, fn, arg};
+    struct listing listing = {.series = samples->series, .fn = fn, .arg = arg};
     struct series_size size;
     int r = series_db_refresh(samples->series, err);
 
@@ -69,6 +81,7 @@ static int look(struct samples *base, bool always, samples_fn *fn, void *arg, st
     series_db_list(samples->series, base->experiment, -1, SERIES_NAME_NONE, on_info, &listing);
     if (base->machine)
         series_db_list(samples->series, 0, 0, SERIES_NAME_NONE, on_info, &listing);
+    vec_release(&listing.wholes);
     return 0;
 }
 
@@ -86,7 +99,8 @@ static int on_chunk(const struct series_chunk *chunk, void *arg)
     struct series_chunk part = {.n = n,
                                 .steps = chunk->steps + from,
                                 .times_ns = chunk->times_ns + from,
-                                .values = chunk->values + from};
+                                .values = chunk->values + from,
+                                .rests = chunk->rests ? chunk->rests + from : NULL};
 
     reading->skip -= from;
     reading->want -= n;

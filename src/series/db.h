@@ -16,6 +16,7 @@
 #define HONE_SERIES_DB_H
 
 #include "base/err.h"
+#include "base/rest.h"
 #include "series/block.h"
 
 struct series_db;
@@ -56,6 +57,15 @@ const char *const *series_db_notes(const struct series_db *db);
  * long, empty, or too many. */
 uint32_t series_db_name(struct series_db *db, const char *name, size_t n);
 const char *series_db_name_text(const struct series_db *db, uint32_t name);
+/* Whole numbers of 64 bits beyond ±2^53 are stored exactly as two values of a row, side by side:
+ * the nearest double under the name, and behind it the rest (base/rest.h, as a double) under the
+ * name that this gives. NONE: the name is too long for that, or there are too many. Lists do not
+ * tell such names; chunks tell the rests beside the values. */
+uint32_t series_db_rest(struct series_db *db, uint32_t name);
+/* Is it such a name? */
+bool series_db_is_rest(const struct series_db *db, uint32_t name);
+/* Has some trial of the experiment such numbers of this metric? */
+bool series_db_has_rests(struct series_db *db, int64_t experiment, uint32_t name);
 
 struct series_row {
     uint64_t end;          /* offset in the source's file behind what told it; 0: not from a file */
@@ -110,7 +120,7 @@ struct series_info {
     int64_t first_ns, last_ns;
 };
 typedef int series_info_fn(const struct series_info *info, void *arg); /* not 0: stop, returned */
-/* trial -1: of all trials of the experiment. name NONE: all. */
+/* trial -1: of all trials of the experiment. name NONE: all but those of rests. */
 int series_db_list(struct series_db *db, int64_t experiment, int64_t trial, uint32_t name,
                    series_info_fn *fn, void *arg);
 
@@ -119,10 +129,16 @@ struct series_chunk {
     size_t n;
     const int64_t *steps, *times_ns; /* borrowed for the call; of the row group */
     const double *values;
+    const double *rests; /* NULL: there is none; ask series_chunk_rest() */
     const struct block_stats *stats;
     int64_t first_step, last_step; /* smallest and largest; STEP_NONE: none has one */
     int64_t first_ns, last_ns;     /* the same; INT64_MIN: none */
 };
+/* That of the i-th value, 0: it has none. */
+static inline uint16_t series_chunk_rest(const struct series_chunk *chunk, size_t i)
+{
+    return chunk->rests ? rest_checked(chunk->values[i], chunk->rests[i]) : 0;
+}
 typedef int series_chunk_fn(const struct series_chunk *chunk, void *arg);
 struct series_range { /* rows outside may still come; whole blocks outside are not decoded */
     int64_t min_step, max_step; /* INT64_MIN, INT64_MAX: all */

@@ -190,15 +190,16 @@ uint64_t segment_offset(const struct segment *segment, const struct segment_stra
                         uint32_t i);
 /* The statistics in a block's head. False: it is damaged. */
 bool segment_stats(const struct segment *segment, uint64_t offset, struct block_stats *ret);
-/* Make ready to read one strand of a column; lost blocks are left out and told to `note`. */
+/* Make ready to read one strand of a column, with what it has of `rests` (NULL: none); lost blocks
+ * are left out and told to `note`. */
 struct segment_reader {
     const struct segment *segment;
     note_fn *note;
     void *arg;
 };
 void segment_strand_init(struct strand *strand, const struct segment_reader *reader,
-                         const struct segment_column *column, uint32_t i,
-                         const struct series_range *range);
+                         const struct segment_column *column, const struct segment_column *rests,
+                         uint32_t i, const struct series_range *range);
 /* Steps, times and numbers of a chunk's rows, each of BLOCK_VALUES; lost ones are told and become
  * none. */
 void segment_chunk_rows(const struct segment_reader *reader, const struct segment_chunk *chunk,

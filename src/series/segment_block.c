@@ -132,6 +132,18 @@ uint64_t segment_offset(const struct segment *segment, const struct segment_stra
 }
 
 /* ---- a column of a group ---- */
+/* Without its rests a whole number is the nearest double. */
+static void load_rests(struct strand *strand, uint32_t i, size_t n)
+{
+    const struct segment_reader *reader = strand->arg;
+    struct block_stats stats;
+    bool there = strand->rest &&
+                 segment_chunk_values(reader, segment_offset(reader->segment, strand->rest, i), n,
+                                      strand->rests, &stats);
+
+    strand->now.rests = there ? strand->rests : NULL;
+}
+
 static int load(struct strand *strand)
 {
     const struct segment_reader *reader = strand->arg;
@@ -150,6 +162,7 @@ static int load(struct strand *strand)
         if (!range_meets(strand->range, now) ||
             !segment_chunk_values(reader, offset, chunk.count, strand->values, &now->stats))
             continue;
+        load_rests(strand, (uint32_t)strand->next - 1, chunk.count);
         segment_chunk_rows(reader, &chunk, strand->steps, strand->times_ns,
                            strand->place ? strand->rows : NULL);
         now->n = chunk.count;
@@ -158,9 +171,21 @@ static int load(struct strand *strand)
     return 0;
 }
 
+/* The strand of a column that lies in a group; NULL: none does. */
+static const struct segment_strand *strand_in(const struct segment *segment,
+                                              const struct segment_column *column, uint32_t group)
+{
+    for (uint32_t i = 0; column && i < column->strands; i++) {
+        const struct segment_strand *strand = &segment->strands[column->first_strand + i];
+        if (strand->group == group)
+            return strand;
+    }
+    return NULL;
+}
+
 void segment_strand_init(struct strand *strand, const struct segment_reader *reader,
-                         const struct segment_column *column, uint32_t i,
-                         const struct series_range *range)
+                         const struct segment_column *column, const struct segment_column *rests,
+                         uint32_t i, const struct series_range *range)
 {
     const struct segment *segment = reader->segment;
     const struct segment_strand *at = &segment->strands[column->first_strand + i];
@@ -168,6 +193,7 @@ void segment_strand_init(struct strand *strand, const struct segment_reader *rea
     strand->load = load;
     strand->from = at;
     strand->group = &segment->groups[at->group];
+    strand->rest = strand_in(segment, rests, at->group);
     strand->place = column->strands > 1; /* numbers of rows are wanted */
     strand->next = 0;
     strand->range = range;

@@ -113,6 +113,7 @@ struct told { /* by a line or by the store */
     const char *metric;
     int64_t step, time_ns;
     double value;
+    uint16_t rest;
 };
 
 static struct series_point point_of(struct track *track, const struct told *told)
@@ -129,6 +130,7 @@ static void hand_out(struct builder *builder, size_t place, const struct told *t
         .place = place,
         .point = point_of(&builder->tracks.at[place], told),
         .time_ns = told->time_ns,
+        .rest = told->rest,
         .output = is_output(builder),
         .figure = attempt_files[builder->file].file == SERIES_SYSTEM,
     };
@@ -159,8 +161,9 @@ static void on_sample(const struct sample *sample, void *arg)
 {
     struct told told = {.metric = sample->metric,
                         .step = sample->step,
-                        .time_ns = sample->time_us ? sample->time_us * 1000 : INT64_MIN,
-                        .value = sample->value};
+                        .time_ns = sample_time_ns(sample->time_us, sample->ns),
+                        .value = sample->value,
+                        .rest = sample->rest};
     take(arg, &told);
 }
 
@@ -263,7 +266,8 @@ static int on_chunk(const struct series_chunk *chunk, void *arg)
         struct told told = {.metric = stored->metric,
                             .step = chunk->steps[i],
                             .time_ns = chunk->times_ns[i],
-                            .value = chunk->values[i]};
+                            .value = chunk->values[i],
+                            .rest = series_chunk_rest(chunk, i)};
         take(stored->builder, &told);
     }
     return 0;
@@ -280,7 +284,8 @@ static void on_cell(const struct series_cell *cell, void *arg)
     struct told told = {.metric = series_db_name_text(walked->db, cell->name),
                         .step = cell->step,
                         .time_ns = cell->time_ns,
-                        .value = cell->value};
+                        .value = cell->value,
+                        .rest = cell->rest};
     take(walked->builder, &told);
 }
 
