@@ -100,7 +100,8 @@ TEST(times_at_the_ends_are_those_that_influxdb_takes)
 static struct influx_column column(const char *field, const int64_t *steps, const int64_t *times,
                                    const double *values, size_t n)
 {
-    return (struct influx_column){field, n, 0, steps, times, values, false};
+    return (struct influx_column){
+        .field = field, .n = n, .steps = steps, .times_ns = times, .values = values};
 }
 
 TEST(what_was_told_together_is_one_line)
@@ -117,6 +118,25 @@ TEST(what_was_told_together_is_one_line)
                                       "train,trial=1 loss=0.25,step=2i 20\n"
                                       "train,trial=1 loss=1e-05,acc=3,step=3i 30\n");
     assert_int_equal(batch.points, 5);
+    influx_batch_release(&batch);
+}
+
+TEST(a_field_with_whole_numbers_that_no_double_holds_is_one_of_integers)
+{
+    const int64_t steps[] = {1, 2, 3}, times[] = {10, 20, 30};
+    const double n[] = {9007199254740992, 5, 0.5}, loss[] = {5, 6, 7};
+    const uint16_t rests[] = {1025, 0, 0};
+    struct influx_column columns[] = {column("n", steps, times, n, 3),
+                                      column("loss", steps, times, loss, 3)};
+    struct influx_table table = {"train", INFLUX_STAMP_INIT(0), columns, 2};
+    struct influx_batch batch = INFLUX_BATCH_INIT;
+
+    columns[0].rests = rests;
+    columns[0].whole = true;
+    assert_int_equal(influx_batch_add(&batch, &table, true), INFLUX_DONE);
+    assert_string_equal(batch.text.s, "train n=9007199254740993i,loss=5,step=1i 10\n"
+                                      "train n=5i,loss=6,step=2i 20\n"
+                                      "train n=0.5,loss=7,step=3i 30\n");
     influx_batch_release(&batch);
 }
 

@@ -32,6 +32,7 @@ struct iterations {
     /* the open row */
     bool open;
     int64_t step, time_us;
+    int64_t time_ns; /* the same; INT64_MIN: unknown */
     int64_t before_us; /* of the row before it in the attempt; 0: none */
     double *values;    /* metrics.len */
     uint16_t *rests;   /* … theirs */
@@ -80,7 +81,7 @@ static void csv_row(const struct iterations *it, const struct tuning_phase *phas
     autorelease(str) struct str time = STR_INIT;
 
     if (it->time_us)
-        str_add_time(&time, it->time_us);
+        str_add_time_ns(&time, it->time_ns);
     fprintf(to, "%s,%lld,%lld,%s", it->id, (long long)it->attempt, (long long)it->step, time.s);
     csv_next_known(to, elapsed_s(it));
     for (size_t i = 0; i < it->metrics.len; i++) {
@@ -97,14 +98,16 @@ static void csv_row(const struct iterations *it, const struct tuning_phase *phas
 
 static void json_row(const struct iterations *it, const struct tuning_phase *phase)
 {
-    autorelease(str) struct str text = STR_INIT;
+    autorelease(str) struct str text = STR_INIT, time = STR_INIT;
     struct json_out out = JSON_OUT(&text);
 
+    if (it->time_us)
+        str_add_time_ns(&time, it->time_ns);
     json_begin_object(&out);
     json_put_text(&out, "trial", it->id);
     json_put_int(&out, "attempt", it->attempt);
     json_put_int(&out, "step", it->step);
-    json_put_time(&out, "time", it->time_us);
+    json_put_text(&out, "time", time.len ? time.s : NULL);
     json_put_known(&out, "elapsed_s", elapsed_s(it));
     json_key(&out, "metrics");
     json_begin_object(&out);
@@ -179,8 +182,10 @@ static void on_sample(const struct series_sample *sample, void *arg)
     it->values[column] = point->value;
     it->rests[column] = sample->rest;
     it->known[column] = true;
-    if (!it->time_us)
+    if (!it->time_us) {
         it->time_us = point->time_us;
+        it->time_ns = sample->time_ns;
+    }
 }
 
 static int walk_attempts(struct iterations *it)
