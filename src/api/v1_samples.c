@@ -111,9 +111,11 @@ static void put_sources(struct web_call *call, const struct sources_ask *ask, st
         return;
     }
     json_begin_array(out);
+    series_db_every(call->series, true); /* positions must not change */
     series_db_list(call->series, ask->experiment, -1, SERIES_NAME_NONE, put_source, &listing);
     if (ask->machine)
         series_db_list(call->series, 0, 0, SERIES_NAME_NONE, put_source, &listing);
+    series_db_every(call->series, false);
     json_end_array(out);
 }
 
@@ -242,10 +244,12 @@ void samples_asked(struct web_call *call)
         return;
     }
     struct window window = {.skip = (uint64_t)ask.from, .want = (size_t)ask.limit};
+    series_db_every(call->series, true);
     series_db_list(call->series, ask.source.experiment, ask.source.trial, SERIES_NAME_NONE, match,
                    &search);
     if (ask.name != SERIES_NAME_NONE)
         series_db_read(call->series, &ask.source, ask.name, &series_all, on_chunk, &window);
+    series_db_every(call->series, false);
     samples_put(&body, window.steps.at, window.times_ns.at, window.values.at, window.values.len);
     vec_release(&window.steps);
     vec_release(&window.times_ns);

@@ -63,6 +63,7 @@ static void on_series(const struct samples_series *series, void *arg)
     metric->id = series->id;
     metric->total = series->count;
     metric->whole = series->whole;
+    metric->lines = series->lines;
 }
 
 /* ---- tags ---- */

@@ -110,7 +110,7 @@ TEST(what_was_told_together_is_one_line)
     const double loss[] = {0.5, 0.25, 1e-5}, acc[] = {-0.0, 3};
     struct influx_column columns[] = {column("loss", steps, times, loss, 3),
                                       column("acc", some, at, acc, 2)};
-    struct influx_table table = {"train,trial=1", INFLUX_STAMP_INIT(0), columns, 2};
+    struct influx_table table = {"train,trial=1", INFLUX_STAMP_INIT(0), columns, 2, false};
     struct influx_batch batch = INFLUX_BATCH_INIT;
 
     assert_int_equal(influx_batch_add(&batch, &table, true), INFLUX_DONE);
@@ -128,7 +128,7 @@ TEST(a_field_with_whole_numbers_that_no_double_holds_is_one_of_integers)
     const uint16_t rests[] = {1025, 0, 0};
     struct influx_column columns[] = {column("n", steps, times, n, 3),
                                       column("loss", steps, times, loss, 3)};
-    struct influx_table table = {"train", INFLUX_STAMP_INIT(0), columns, 2};
+    struct influx_table table = {"train", INFLUX_STAMP_INIT(0), columns, 2, false};
     struct influx_batch batch = INFLUX_BATCH_INIT;
 
     columns[0].rests = rests;
@@ -146,7 +146,7 @@ TEST(steps_of_one_instant_do_not_overwrite_each_other)
     const double loss[] = {1, 2, 3}, acc[] = {4, 5};
     struct influx_column columns[] = {column("loss", steps, times, loss, 3),
                                       column("acc", some, times, acc, 2)};
-    struct influx_table table = {"m", INFLUX_STAMP_INIT(0), columns, 2};
+    struct influx_table table = {"m", INFLUX_STAMP_INIT(0), columns, 2, false};
     struct influx_batch batch = INFLUX_BATCH_INIT;
 
     influx_batch_add(&batch, &table, true);
@@ -162,7 +162,7 @@ TEST(times_that_come_again_in_a_batch_do_not_overwrite_each_other)
     const int64_t steps[] = {1, 2, 3, 4}, times[] = {10, 5, 10, 5};
     const double loss[] = {1, 2, 3, 4};
     struct influx_column columns[] = {column("loss", steps, times, loss, 4)};
-    struct influx_table table = {"m", INFLUX_STAMP_INIT(0), columns, 1};
+    struct influx_table table = {"m", INFLUX_STAMP_INIT(0), columns, 1, false};
     struct influx_batch batch = INFLUX_BATCH_INIT;
 
     influx_batch_add(&batch, &table, true);
@@ -177,7 +177,7 @@ TEST(nan_and_infinity_are_left_out_and_counted)
     const double loss[] = {NAN, 2}, acc[] = {INFINITY, -INFINITY};
     struct influx_column columns[] = {column("loss", steps, times, loss, 2),
                                       column("acc", steps, times, acc, 2)};
-    struct influx_table table = {"m", INFLUX_STAMP_INIT(0), columns, 2};
+    struct influx_table table = {"m", INFLUX_STAMP_INIT(0), columns, 2, false};
     struct influx_batch batch = INFLUX_BATCH_INIT;
 
     influx_batch_add(&batch, &table, true);
@@ -204,7 +204,7 @@ static void fill_many(void)
 static size_t all_lines(const char *head, size_t window, struct str *ret)
 {
     struct influx_column columns[1];
-    struct influx_table table = {head, INFLUX_STAMP_INIT(0), columns, 1};
+    struct influx_table table = {head, INFLUX_STAMP_INIT(0), columns, 1, false};
     struct influx_batch batch = INFLUX_BATCH_INIT;
     size_t batches = 0, from = 0;
     bool begin = true;
@@ -296,7 +296,7 @@ TEST(a_batch_is_made_again_from_its_ends_whatever_came_behind_them)
     autofree(mem) struct chance *chance = xcalloc(1, sizeof(*chance));
     for (uint64_t seed = 1; seed <= 20; seed++) {
         fill_by_chance(chance, seed);
-        struct influx_table table = {"m", INFLUX_STAMP_INIT(7), chance->columns, WIDE};
+        struct influx_table table = {"m", INFLUX_STAMP_INIT(7), chance->columns, WIDE, false};
         struct influx_batch first = INFLUX_BATCH_INIT, again = INFLUX_BATCH_INIT;
         assert_int_equal(influx_batch_add(&first, &table, true), INFLUX_FULL);
         check_times_differ(&first);

@@ -22,6 +22,7 @@ struct influx_metric {
     uint64_t total; /* in the store */
     uint32_t id;    /* of its name there */
     bool whole;     /* as samples_series.whole */
+    bool lines;     /* … and .lines */
 };
 struct influx_unit { /* a measurement of a source; an InfluxDB series */
     struct series_source source;

@@ -131,6 +131,16 @@ static int64_t unused(struct influx_batch *batch, struct influx_stamp *stamp, in
     return ns;
 }
 
+/* What came as a line overwrites what has its time there, too. */
+static int64_t stamp_of(struct influx_batch *batch, struct influx_table *table, int64_t raw_ns)
+{
+    if (!table->exact || raw_ns == INFLUX_NO_TIME)
+        return unused(batch, &table->stamp, raw_ns);
+    int64_t ns = MIN(MAX(raw_ns, NS_MIN), NS_MAX);
+    table->stamp = (struct influx_stamp){ns, ns};
+    return ns;
+}
+
 /* ---- lines ---- */
 
 struct row {
@@ -246,7 +256,7 @@ enum influx_filled influx_batch_add(struct influx_batch *batch, struct influx_ta
         step_over(table, &row, batch);
         if (!fields)
             continue;
-        str_addf(&line, " %lld\n", (long long)unused(batch, &table->stamp, row.time_ns));
+        str_addf(&line, " %lld\n", (long long)stamp_of(batch, table, row.time_ns));
         str_add_n(&batch->text, line.s, line.len);
         batch->lines++;
         batch->points += fields;

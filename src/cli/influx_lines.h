@@ -54,6 +54,7 @@ struct influx_table { /* the columns of one measurement of one source */
     struct influx_stamp stamp;
     struct influx_column *columns;
     size_t n;
+    bool exact; /* of equal times the last counts: they are written as they are */
 };
 struct influx_batch {
     struct str text;

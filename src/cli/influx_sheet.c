@@ -74,7 +74,7 @@ static int load_metric(struct influx_sheet *sheet, struct samples *samples,
 int influx_sheet_load(struct influx_sheet *sheet, struct samples *samples,
                       const struct influx_unit *unit, bool again, struct err *err)
 {
-    bool some = false;
+    bool some = false, exact = false;
 
     clear(sheet);
     for (size_t i = 0; i < unit->metrics.len; i++) {
@@ -87,11 +87,13 @@ int influx_sheet_load(struct influx_sheet *sheet, struct samples *samples,
         if (r < 0)
             return r;
         some |= r > 0;
+        exact |= metric->lines;
     }
     sheet->table = (struct influx_table){.head = sheet->head.s,
                                          .stamp = unit->stamp,
                                          .columns = sheet->columns.at,
-                                         .n = sheet->columns.len};
+                                         .n = sheet->columns.len,
+                                         .exact = exact};
     return some;
 }
 

@@ -59,7 +59,8 @@ static int on_info(const struct series_info *info, void *arg)
                                     .metric = series_db_name_text(listing->series, info->name),
                                     .id = info->name,
                                     .count = info->stats.count,
-                                    .whole = is_whole(listing, info)};
+                                    .whole = is_whole(listing, info),
+                                    .lines = series_db_is_lines(listing->series, &info->source)};
     listing->fn(&series, listing->arg);
     return 0;
 }
@@ -73,6 +74,7 @@ static int look(struct samples *base, bool always, samples_fn *fn, void *arg, st
 
     if (r < 0)
         return r;
+    series_db_every(samples->series, true); /* positions must not change */
     series_db_size(samples->series, &size);
     if (!always && size.rows == samples->rows && size.values == samples->values)
         return 0;
@@ -81,6 +83,7 @@ static int look(struct samples *base, bool always, samples_fn *fn, void *arg, st
     series_db_list(samples->series, base->experiment, -1, SERIES_NAME_NONE, on_info, &listing);
     if (base->machine)
         series_db_list(samples->series, 0, 0, SERIES_NAME_NONE, on_info, &listing);
+    series_db_every(samples->series, false);
     vec_release(&listing.wholes);
     return 0;
 }
@@ -115,7 +118,9 @@ static int read_store(struct samples *base, const struct samples_series *series,
     struct home_samples *samples = (struct home_samples *)base;
     struct reading reading = {.skip = from, .want = to - from, .fn = fn, .arg = arg};
 
+    series_db_every(samples->series, true);
     series_db_read(samples->series, &series->source, series->id, &series_all, on_chunk, &reading);
+    series_db_every(samples->series, false);
     return 0;
 }
 

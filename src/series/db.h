@@ -81,6 +81,12 @@ struct series_row {
  * -ENOSPC and the like: nothing was taken; try again. -EINVAL: a name that is none, no values. */
 int series_db_append(struct series_db *db, const struct series_source *source,
                      const struct series_row *rows, size_t n, struct err *err);
+/* The experiment's values from outside come as lines: of a metric's values with the same time the
+ * last one counts, in lists, chunks and headers, so that a line which is sent again adds nothing. */
+int series_db_lines(struct series_db *db, int64_t experiment, struct err *err);
+bool series_db_is_lines(const struct series_db *db, const struct series_source *source);
+/* Tell every value that came, also those that do not count: for who goes on by position. */
+void series_db_every(struct series_db *db, bool every);
 /* Who is told of rows as they are taken; NULL: nobody. The function may look at names, and nothing
  * else of the handle. */
 typedef void series_rows_fn(const struct series_source *source, const struct series_row *rows,
@@ -118,6 +124,7 @@ struct series_info {
     struct block_stats stats;      /* over all of it, without decoding */
     int64_t first_step, last_step; /* smallest and largest; STEP_NONE: none has one */
     int64_t first_ns, last_ns;
+    uint64_t replaced; /* values that do not count, since a later one has their time */
 };
 typedef int series_info_fn(const struct series_info *info, void *arg); /* not 0: stop, returned */
 /* trial -1: of all trials of the experiment. name NONE: all but those of rests. */
@@ -140,7 +147,7 @@ static inline uint16_t series_chunk_rest(const struct series_chunk *chunk, size_
     return chunk->rests ? rest_checked(chunk->values[i], chunk->rests[i]) : 0;
 }
 typedef int series_chunk_fn(const struct series_chunk *chunk, void *arg);
-struct series_range { /* rows outside may still come; whole blocks outside are not decoded */
+struct series_range { /* rows outside may still come; whole blocks outside are mostly not read */
     int64_t min_step, max_step; /* INT64_MIN, INT64_MAX: all */
     int64_t min_ns, max_ns;
 };

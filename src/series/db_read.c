@@ -61,6 +61,46 @@ static void list_segment(struct series_db *db, const struct place *place, const 
     }
 }
 
+static int measure(const struct series_chunk *chunk, void *arg)
+{
+    struct series_info *to = arg;
+
+    block_stats_add(&to->stats, chunk->stats);
+    range_add(chunk->first_step, &to->first_step, &to->last_step);
+    range_add(chunk->last_step, &to->first_step, &to->last_step);
+    range_add(chunk->first_ns, &to->first_ns, &to->last_ns);
+    range_add(chunk->last_ns, &to->first_ns, &to->last_ns);
+    return 0;
+}
+
+/* Without the values that do not count. */
+static void measure_last(struct series_db *db, const struct place *place, struct series_info *info)
+{
+    struct db_replaced replaced;
+
+    db_replaced_find(db, place, info->name, &replaced);
+    if (replaced.len) {
+        *info = (struct series_info){.source = info->source,
+                                     .name = info->name,
+                                     .first_step = INT64_MIN,
+                                     .last_step = INT64_MIN,
+                                     .first_ns = INT64_MIN,
+                                     .last_ns = INT64_MIN,
+                                     .replaced = replaced.len};
+        db_read_last(db, place, info->name, &replaced, measure, info);
+    }
+    vec_release(&replaced);
+}
+
+static int tell_info(struct series_db *db, const struct place *place, size_t i, series_info_fn *fn,
+                     void *arg)
+{
+    struct series_info info = db->infos.at[i];
+
+    measure_last(db, place, &info);
+    return fn(&info, arg);
+}
+
 static int list_place(struct series_db *db, const struct place *place, uint32_t name,
                       series_info_fn *fn, void *arg)
 {
@@ -77,7 +117,7 @@ static int list_place(struct series_db *db, const struct place *place, uint32_t 
         db->slots.at[info->name] = 0;
     for (size_t i = 0; i < db->infos.len && r == 0; i++)
         if (name != SERIES_NAME_NONE || !intern_is_rest(&db->intern, db->infos.at[i].name))
-            r = fn(&db->infos.at[i], arg);
+            r = tell_info(db, place, i, fn, arg);
     return r;
 }
 
@@ -188,20 +228,34 @@ static int read_segment(struct series_db *db, const struct part *part, struct co
     return strands_read(strands, column->strands, fn, arg);
 }
 
-int series_db_read(struct series_db *db, const struct series_source *source, uint32_t name,
-                   const struct series_range *range, series_chunk_fn *fn, void *arg)
+int db_read_parts(struct series_db *db, const struct place *place, uint32_t name,
+                  const struct series_range *range, series_chunk_fn *fn, void *arg)
 {
-    const struct place *place = directory_find(&db->directory, source);
     struct column_names names = {name, intern_rest(&db->intern, name, false)};
     int r = 0;
 
-    for (size_t i = 0; place && i < place->parts.len && r == 0; i++) {
+    for (size_t i = 0; i < place->parts.len && r == 0; i++) {
         const struct part *part = &place->parts.at[i];
         if (part->memory)
             r = read_memory(part->memory, names, range ? range : &series_all, fn, arg);
         else
             r = read_segment(db, part, names, range ? range : &series_all, fn, arg);
     }
+    return r;
+}
+
+int series_db_read(struct series_db *db, const struct series_source *source, uint32_t name,
+                   const struct series_range *range, series_chunk_fn *fn, void *arg)
+{
+    const struct place *place = directory_find(&db->directory, source);
+    struct db_replaced replaced;
+
+    if (!place)
+        return 0;
+    db_replaced_find(db, place, name, &replaced);
+    int r = replaced.len ? db_read_last(db, place, name, &replaced, fn, arg)
+                         : db_read_parts(db, place, name, range, fn, arg);
+    vec_release(&replaced);
     return r;
 }
 
@@ -289,9 +343,17 @@ int series_db_headers(struct series_db *db, const struct series_source *source, 
                       series_chunk_fn *fn, void *arg)
 {
     const struct place *place = directory_find(&db->directory, source);
+    struct telling telling = {fn, arg};
+    struct db_replaced replaced;
     int r = 0;
 
-    for (size_t i = 0; place && i < place->parts.len && r == 0; i++)
+    if (!place)
+        return 0;
+    db_replaced_find(db, place, name, &replaced);
+    if (replaced.len)
+        r = db_read_last(db, place, name, &replaced, tell_head, &telling);
+    for (size_t i = 0; !replaced.len && i < place->parts.len && r == 0; i++)
         r = headers_of(&place->parts.at[i], name, fn, arg);
+    vec_release(&replaced);
     return r;
 }

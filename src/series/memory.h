@@ -29,6 +29,8 @@ struct memory_group {
     VEC(int64_t) steps, times_ns;
     VEC(uint64_t) rows; /* their numbers */
     VEC(double) values; /* (rows, n) */
+    size_t risen;       /* times of so many rows were looked at: … */
+    bool falls;         /* … one is not above that before it */
 };
 struct memory_strand { /* the part of a column that lies in one group */
     uint32_t group, place;

@@ -235,12 +235,59 @@ static void tell_all(struct weave *weave, series_cell_fn *fn, void *arg)
     }
 }
 
-void series_db_rows(struct series_db *db, const struct series_source *source, series_cell_fn *fn,
-                    void *arg)
-{
-    const struct place *place = directory_find(&db->directory, source);
+/* ---- cells that count ---- */
 
-    for (size_t i = 0; place && i < place->parts.len; i++) {
+struct sieve_metric {
+    struct db_replaced replaced;
+    size_t next;
+    uint64_t place; /* of its next value */
+};
+struct sieve {
+    struct series_db *db;
+    const struct place *from;
+    series_cell_fn *fn;
+    void *arg;
+    struct map places; /* name → metrics[i], as i + 1 */
+    VEC(struct sieve_metric) metrics;
+};
+
+static struct sieve_metric *metric_of(struct sieve *sieve, uint32_t name)
+{
+    uintptr_t place = (uintptr_t)map_find(&sieve->places, name);
+
+    if (!place) {
+        struct sieve_metric made = {.next = 0};
+        db_replaced_find(sieve->db, sieve->from, name, &made.replaced);
+        vec_push(&sieve->metrics, made);
+        place = sieve->metrics.len;
+        map_put(&sieve->places, name, (void *)place);
+    }
+    return &sieve->metrics.at[place - 1];
+}
+
+static void sift(const struct series_cell *cell, void *arg)
+{
+    struct sieve *sieve = arg;
+    struct sieve_metric *metric = metric_of(sieve, cell->name);
+    const struct db_replaced *replaced = &metric->replaced;
+
+    if (metric->next < replaced->len && replaced->at[metric->next] == metric->place++)
+        metric->next++;
+    else
+        sieve->fn(cell, sieve->arg);
+}
+
+static void sieve_release(struct sieve *sieve)
+{
+    vec_foreach (metric, &sieve->metrics)
+        vec_release(&metric->replaced);
+    vec_release(&sieve->metrics);
+    map_release(&sieve->places);
+}
+
+static void rows_of(struct series_db *db, const struct place *place, series_cell_fn *fn, void *arg)
+{
+    for (size_t i = 0; i < place->parts.len; i++) {
         const struct part *part = &place->parts.at[i];
         struct segment_reader reader = {part->layer->segment, db_note_fn, db};
         autorelease(weave) struct weave weave = {0};
@@ -253,4 +300,17 @@ void series_db_rows(struct series_db *db, const struct series_source *source, se
                 find_rests(cursor, &db->intern);
         tell_all(&weave, fn, arg);
     }
+}
+
+void series_db_rows(struct series_db *db, const struct series_source *source, series_cell_fn *fn,
+                    void *arg)
+{
+    const struct place *place = directory_find(&db->directory, source);
+    autorelease(sieve) struct sieve sieve = {
+        .db = db, .from = place, .fn = fn, .arg = arg, .places = MAP_INIT};
+
+    if (place && series_db_is_lines(db, source))
+        rows_of(db, place, sift, &sieve);
+    else if (place)
+        rows_of(db, place, fn, arg);
 }

@@ -137,6 +137,7 @@ struct segment {
     size_t locals;
     uint64_t values, rows;
     uint64_t inode;
+    unsigned char *rising; /* (groups) what segment_group_rises() found; NULL: it was not asked */
 };
 
 /* Map a file; names get numbers in `intern`. `note` is called with a sentence for what is wrong but
@@ -204,6 +205,9 @@ void segment_strand_init(struct strand *strand, const struct segment_reader *rea
  * none. */
 void segment_chunk_rows(const struct segment_reader *reader, const struct segment_chunk *chunk,
                         int64_t *ret_steps, int64_t *ret_times, uint64_t *ret_rows);
+/* Is each time of a group above the one before? Times are looked at once. */
+bool segment_group_rises(struct segment *segment, const struct segment_reader *reader,
+                         uint32_t group);
 /* False: there is none, or it is damaged. */
 bool segment_chunk_values(const struct segment_reader *reader, uint64_t offset, size_t n,
                           double *ret, struct block_stats *ret_stats);

@@ -102,6 +102,40 @@ void segment_chunk_rows(const struct segment_reader *reader, const struct segmen
         ret_rows[i] = chunk->first_row + i;
 }
 
+static bool chunk_rises(const struct segment_reader *reader, const struct segment_chunk *chunk,
+                        int64_t *last)
+{
+    int64_t times[BLOCK_VALUES];
+    size_t n = MIN(chunk->count, BLOCK_VALUES);
+
+    if (!chunk->times || !chunk_ints(reader, chunk->times, n, SEGMENT_TIMES, times))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (times[i] <= *last)
+            return false;
+        *last = times[i];
+    }
+    return true;
+}
+
+bool segment_group_rises(struct segment *segment, const struct segment_reader *reader,
+                         uint32_t group)
+{
+    enum { UNKNOWN, RISES, FALLS };
+    const struct segment_group *at = &segment->groups[group];
+    int64_t last = INT64_MIN;
+    bool rises = true;
+
+    if (!segment->rising)
+        segment->rising = xcalloc(segment->counts[TABLE_GROUPS] + 1, sizeof(*segment->rising));
+    if (segment->rising[group] == UNKNOWN) {
+        for (uint32_t i = 0; i < at->chunks && rises; i++)
+            rises = chunk_rises(reader, &segment->chunks[at->first_chunk + i], &last);
+        segment->rising[group] = rises ? RISES : FALLS;
+    }
+    return segment->rising[group] == RISES;
+}
+
 bool segment_chunk_values(const struct segment_reader *reader, uint64_t offset, size_t n,
                           double *ret, struct block_stats *ret_stats)
 {

@@ -9,7 +9,7 @@
 
 const struct series_range series_all = {INT64_MIN, INT64_MAX, INT64_MIN, INT64_MAX};
 
-static int tell(const struct strand_rows *rows, series_chunk_fn *fn, void *arg)
+int strand_rows_tell(const struct strand_rows *rows, series_chunk_fn *fn, void *arg)
 {
     struct series_chunk chunk = {
         .n = rows->n,
@@ -51,7 +51,7 @@ static int read_one(struct strand *strand, series_chunk_fn *fn, void *arg)
     int r;
 
     while ((r = strand->load(strand)) > 0)
-        if ((r = tell(&strand->now, fn, arg)) != 0)
+        if ((r = strand_rows_tell(&strand->now, fn, arg)) != 0)
             return r;
     return r;
 }
@@ -104,7 +104,7 @@ static int flush(struct weave *weave, series_chunk_fn *fn, void *arg)
     if (!weave->rows.n)
         return 0;
     strand_rows_measure(&weave->rows);
-    int r = tell(&weave->rows, fn, arg);
+    int r = strand_rows_tell(&weave->rows, fn, arg);
     weave->rows.n = 0;
     return r;
 }

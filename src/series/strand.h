@@ -36,6 +36,7 @@ struct strand {
 
 /* Everything that `n` strands hold, at most BLOCK_VALUES at a time; fn's answer if it is not 0. */
 int strands_read(struct strand *strands, size_t n, series_chunk_fn *fn, void *arg);
+int strand_rows_tell(const struct strand_rows *rows, series_chunk_fn *fn, void *arg);
 /* What a chunk must tell beside its values, from the rows themselves. */
 void strand_rows_measure(struct strand_rows *rows);
 bool range_meets(const struct series_range *range, const struct strand_rows *rows);
