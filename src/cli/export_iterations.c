@@ -32,7 +32,7 @@ struct iterations {
     /* the open row */
     bool open;
     int64_t step, time_us;
-    int64_t time_ns; /* the same; INT64_MIN: unknown */
+    int64_t time_ns;   /* the same; INT64_MIN: unknown */
     int64_t before_us; /* of the row before it in the attempt; 0: none */
     double *values;    /* metrics.len */
     uint16_t *rests;   /* … theirs */

@@ -16,7 +16,8 @@ struct samples_series { /* a metric of a source; borrowed for the call */
     const char *metric;
     uint32_t id; /* for samples_read(); never SERIES_NAME_NONE */
     uint64_t count;
-    bool whole; /* some trial has whole numbers of it beyond ±2^53: to InfluxDB they go as integers */
+    bool whole; /* some trial has whole numbers of it beyond ±2^53: to InfluxDB they go as integers
+                 */
     bool lines; /* series_db_is_lines(): of values with the same time the last counts */
 };
 typedef void samples_fn(const struct samples_series *series, void *arg);

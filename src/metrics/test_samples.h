@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_samples.h — for tests: what a parser makes of a text, as a text: "loss=0.41@3 acc=0.9".
- * Samples without a step have no '@'; those with a time of their own end with "#µs", and ".ns" where
- * there are nanoseconds. A whole number with a rest ends with an i.
+ * Samples without a step have no '@'; those with a time of their own end with "#µs", and ".ns"
+ * where there are nanoseconds. A whole number with a rest ends with an i.
  */
 #ifndef HONE_METRICS_TEST_SAMPLES_H
 #define HONE_METRICS_TEST_SAMPLES_H

@@ -82,7 +82,8 @@ struct series_row {
 int series_db_append(struct series_db *db, const struct series_source *source,
                      const struct series_row *rows, size_t n, struct err *err);
 /* The experiment's values from outside come as lines: of a metric's values with the same time the
- * last one counts, in lists, chunks and headers, so that a line which is sent again adds nothing. */
+ * last one counts, in lists, chunks and headers, so that a line which is sent again adds nothing.
+ */
 int series_db_lines(struct series_db *db, int64_t experiment, struct err *err);
 bool series_db_is_lines(const struct series_db *db, const struct series_source *source);
 /* Tell every value that came, also those that do not count: for who goes on by position. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * db_again.c — a point of a line that is sent again with its time is one point, and the last counts.
+ * db_again.c — a point of a line that is sent again with its time is one point, and the last
+ * counts.
  *
  * That is so of experiments whose values came as lines (series_db_lines); elsewhere several values
  * of one time are several. Which they are is told by a row of their trial 0, under a name that no
  * list tells.
  *
- *     times    1 2 3 │ 5 4 5 │ 6 7 8        settled: what is behind a bar is later than all before it
- *     replaced         ▲                    so only points between two bars can be of one time
+ *     times    1 2 3 │ 5 4 5 │ 6 7 8        settled: what is behind a bar is later than all before
+ * it replaced         ▲                    so only points between two bars can be of one time
  *
  * Nearly all lines come in the order of their times, and then there is nothing to look for: groups
  * whose times rise, and whose spans do not meet, have each time once. A sealed group is looked at

@@ -59,7 +59,7 @@ struct series_db {
     uint64_t log_bytes;      /* LOG_BYTES; tests take less */
     series_rows_fn *on_rows; /* NULL: nobody is told */
     void *rows_arg;
-    bool every; /* series_db_every */
+    bool every;      /* series_db_every */
     uint64_t number; /* of the newest log or segment ever seen */
     struct job *sealing, *merging;
     struct syncing *syncing;       /* NULL: no sync runs */
