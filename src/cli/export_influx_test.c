@@ -389,6 +389,43 @@ TEST(a_cursor_comes_back_as_it_was_written)
     assert_int_equal(b.units.len, 2);
 }
 
+TEST(a_field_keeps_the_kind_of_the_first_value_that_was_sent)
+{
+    struct series_source one = {3, 1, 1, SERIES_METRICS}, other = {3, 2, 1, SERIES_METRICS};
+    autorelease(influx_cursor) struct influx_cursor a, b;
+    autorelease(str) struct str text = STR_INIT;
+    struct err err = ERR_INIT;
+
+    influx_cursor_init(&a, 0);
+    influx_cursor_init(&b, 0);
+    influx_cursor_metric(&a, &one, "n,\xff")->whole = true;
+    influx_cursor_metric(&a, &other, "sent")->at = 4;
+    influx_cursor_settle(&a);
+    assert_true(influx_cursor_metric(&a, &one, "n,\xff")->whole);
+    influx_cursor_metric(&a, &one, "sent")->whole = true;
+    influx_cursor_settle(&a);
+    assert_false(influx_cursor_metric(&a, &one, "sent")->whole);
+    influx_cursor_metric(&a, &one, "n,\xff")->at = 2;
+    influx_cursor_send(&a, a.units.at[0]);
+    influx_cursor_format(&a, "x", &text);
+    assert_ok(influx_cursor_parse(text.s, text.len, 3, &b, &err), &err);
+    influx_cursor_settle(&b); /* of one that was sent so, also if nobody says it */
+    assert_true(influx_cursor_metric(&b, &one, "n,\xff")->whole);
+}
+
+TEST(points_of_lines_keep_their_times)
+{
+    const int64_t steps[] = {STEP_NONE, STEP_NONE, STEP_NONE}, times[] = {20, 10, 20};
+    const double values[] = {1, 2, 3};
+    struct influx_column columns[] = {column("v", steps, times, values, 3)};
+    struct influx_table table = {"m", INFLUX_STAMP_INIT(0), columns, 1, true};
+    struct influx_batch batch = INFLUX_BATCH_INIT;
+
+    influx_batch_add(&batch, &table, true);
+    assert_string_equal(batch.text.s, "m v=1 20\nm v=2 10\nm v=3 20\n");
+    influx_batch_release(&batch);
+}
+
 TEST(what_is_no_cursor_is_refused_with_a_sentence)
 {
     static const char *const texts[] = {

@@ -47,7 +47,7 @@ static int load_metric(struct influx_sheet *sheet, struct samples *samples,
 {
     const struct influx_metric *metric = &unit->metrics.at[origin.metric];
     struct samples_series series = {
-        .source = unit->source, .metric = metric->name, .id = metric->id};
+        .source = unit->source, .metric = metric->name, .id = metric->id, .whole = metric->whole};
     uint64_t want = MIN(to - origin.from, (uint64_t)INFLUX_WINDOW);
     struct influx_window window = {.values = {NULL, 0, 0}};
     autorelease(str) struct str field = STR_INIT;

@@ -39,18 +39,8 @@ struct listing {
     struct series_db *series;
     samples_fn *fn;
     void *arg;
-    VEC(signed char) wholes; /* by name: what is_whole() found; 0: it was not asked */
+    struct series_wholes wholes;
 };
-
-static bool is_whole(struct listing *listing, const struct series_info *info)
-{
-    while (listing->wholes.len <= info->name)
-        vec_push(&listing->wholes, 0);
-    signed char *known = &listing->wholes.at[info->name];
-    if (!*known)
-        *known = series_db_has_rests(listing->series, info->source.experiment, info->name) ? 1 : -1;
-    return *known > 0;
-}
 
 static int on_info(const struct series_info *info, void *arg)
 {
@@ -59,7 +49,8 @@ static int on_info(const struct series_info *info, void *arg)
                                     .metric = series_db_name_text(listing->series, info->name),
                                     .id = info->name,
                                     .count = info->stats.count,
-                                    .whole = is_whole(listing, info),
+                                    .whole =
+                                        series_wholes_ask(&listing->wholes, listing->series, info),
                                     .lines = series_db_is_lines(listing->series, &info->source)};
     listing->fn(&series, listing->arg);
     return 0;
@@ -84,7 +75,7 @@ static int look(struct samples *base, bool always, samples_fn *fn, void *arg, st
     if (base->machine)
         series_db_list(samples->series, 0, 0, SERIES_NAME_NONE, on_info, &listing);
     series_db_every(samples->series, false);
-    vec_release(&listing.wholes);
+    vec_release(&listing.wholes.known);
     return 0;
 }
 

@@ -29,8 +29,8 @@ struct samples_ops {
     bool (*goes_on)(struct samples *samples);
     /* All series that there are, if there is more than at the last look or `always`. */
     int (*look)(struct samples *samples, bool always, samples_fn *fn, void *arg, struct err *err);
-    /* Values from..to of one; of the chunk only n, steps, times_ns, values and rests are filled in,
-     * rests not by a server. */
+    /* Values from..to of one; of the chunk only n, steps, times_ns, values and rests are filled
+     * in. */
     int (*read)(struct samples *samples, const struct samples_series *series, uint64_t from,
                 uint64_t to, series_chunk_fn *fn, void *arg, struct err *err);
     /* The parameters of a trial, as texts; "": inactive. */

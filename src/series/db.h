@@ -132,6 +132,13 @@ typedef int series_info_fn(const struct series_info *info, void *arg); /* not 0:
 int series_db_list(struct series_db *db, int64_t experiment, int64_t trial, uint32_t name,
                    series_info_fn *fn, void *arg);
 
+/* The answers of series_db_has_rests() while the series of one experiment are listed. */
+struct series_wholes {      /* zero at first; release `known` */
+    VEC(signed char) known; /* by name: 1, -1: it has none; 0: nobody asked */
+};
+bool series_wholes_ask(struct series_wholes *wholes, struct series_db *db,
+                       const struct series_info *info);
+
 /* The values of one metric of one source, in the order in which they came, a block at a time. */
 struct series_chunk {
     size_t n;

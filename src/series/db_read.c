@@ -136,17 +136,38 @@ int series_db_list(struct series_db *db, int64_t experiment, int64_t trial, uint
     return r;
 }
 
-static int on_rests(const struct series_info *info UNUSED, void *arg UNUSED)
+static bool part_has(const struct part *part, uint32_t name)
 {
-    return 1;
+    return part->memory ? memory_column(part->memory, name) != NULL
+                        : segment_column(part->layer->segment, part->index, name) != NULL;
 }
 
 bool series_db_has_rests(struct series_db *db, int64_t experiment, uint32_t name)
 {
     uint32_t rest = intern_rest(&db->intern, name, false);
+    size_t i =
+        rest == SERIES_NAME_NONE ? SIZE_MAX : directory_from(&db->directory, experiment, INT64_MIN);
 
-    return rest != SERIES_NAME_NONE &&
-           series_db_list(db, experiment, -1, rest, on_rests, NULL) != 0;
+    for (; i < db->directory.places.len; i++) {
+        const struct place *place = db->directory.places.at[i];
+        if (place->key.experiment != experiment)
+            break;
+        vec_foreach (part, &place->parts)
+            if (part_has(part, rest))
+                return true;
+    }
+    return false;
+}
+
+bool series_wholes_ask(struct series_wholes *wholes, struct series_db *db,
+                       const struct series_info *info)
+{
+    while (wholes->known.len <= info->name)
+        vec_push(&wholes->known, 0);
+    signed char *known = &wholes->known.at[info->name];
+    if (!*known)
+        *known = series_db_has_rests(db, info->source.experiment, info->name) ? 1 : -1;
+    return *known > 0;
 }
 
 /* ---- values ---- */

@@ -284,6 +284,17 @@ def both_apis_are_asked_as_they_want_it(place: Place):
             assert not re.search("sesame|p@ss|p%40ss", f.read()), name
 
 
+def whole_numbers_go_with_all_their_digits(place: Place):
+    place.write("train.sh", 'printf "train n=5i,loss=1,step=1i 7\\ntrain n=9007199254740993i,loss=2,step=2i 8\\n" >> $HONE_METRICS\n')
+    place.hone("run", "--minimize", "loss", "--", "sh", "train.sh")
+    server = Server()
+    finish(export(place, server))
+    lines = [line for batch in server.batches for line in batch.splitlines() if "source=metrics" in line]
+    fields = [line.split(" ")[1:] for line in lines]
+    assert [sorted(f[0].split(",")) + f[1:] for f in fields] == [
+        ["loss=1", "n=5i", "step=1i", "7"], ["loss=2", "n=9007199254740993i", "step=2i", "8"]], lines
+
+
 def two_exporters_do_not_share_a_cursor(place: Place):
     make_experiment(place, 1)
     held, go = threading.Event(), threading.Event()
@@ -309,4 +320,5 @@ main(all_points_arrive_once_in_batches_over_one_connection,
      a_follower_waits_for_the_server_and_goes_on_to_the_end,
      refusals_end_it_with_the_servers_sentence,
      both_apis_are_asked_as_they_want_it,
+     whole_numbers_go_with_all_their_digits,
      two_exporters_do_not_share_a_cursor)

@@ -57,6 +57,20 @@ $ hone ls far --where 'count(m.x) == 3 and sum(m.x) == 12 and last(m.x) == 2' | 
 1
 $ hone ls far --where 'count(m.x) > 3'
 none fits
+# every sample that came, in order: at home, and of a server
+$ hone export far --metrics --follow -m m.n > followed; cut -d, -f2,4,5 followed
+metric,time,value
+m.n,2023-11-14T22:13:20.000000001Z,9007199254740993
+m.n,2023-11-14T22:13:20.000000002Z,5
+m.n,2023-11-14T22:13:20.000000003Z,-9223372036854775808
+m.n,2023-11-14T22:13:20.000000004Z,9223372036854775807
+m.n,2023-11-14T22:13:20.000000001Z,9007199254740995
+m.n,2023-11-14T22:13:20.000000002Z,5
+m.n,2023-11-14T22:13:20.000000001Z,9007199254740995
+m.n,2023-11-14T22:13:20.000000002Z,5
+> at.sh
+| HONE_SERVER=http://$(python3 -c 'import json; print(json.load(open("served"))["address"])') HONE_TOKEN=$(cat token) exec hone "$@"
+$ sh at.sh export far --metrics --follow -m m.n | cmp - followed
 # after a crash
 $ kill -9 $(cat pid); wait; hone export far --metrics --jsonl -m m.n
 {"trial":"1.1","metric":"m.n","step":0,"time":"2023-11-14T22:13:20.000000003Z","value":-9223372036854775808}
