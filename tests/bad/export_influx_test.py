@@ -285,14 +285,15 @@ def both_apis_are_asked_as_they_want_it(place: Place):
 
 
 def whole_numbers_go_with_all_their_digits(place: Place):
-    place.write("train.sh", 'printf "train n=5i,loss=1,step=1i 7\\ntrain n=9007199254740993i,loss=2,step=2i 8\\n" >> $HONE_METRICS\n')
-    place.hone("run", "--minimize", "loss", "--", "sh", "train.sh")
+    place.write("lines", "train n=5i,loss=1,step=1i 1700000000000000007\n"
+                "train n=9007199254740993i,loss=2,step=2i 1700000000000000008\n")
+    place.hone("run", "--minimize", "loss", "--", "sh", "-c", "cat lines >> $HONE_METRICS")
     server = Server()
     finish(export(place, server))
     lines = [line for batch in server.batches for line in batch.splitlines() if "source=metrics" in line]
-    fields = [line.split(" ")[1:] for line in lines]
-    assert [sorted(f[0].split(",")) + f[1:] for f in fields] == [
-        ["loss=1", "n=5i", "step=1i", "7"], ["loss=2", "n=9007199254740993i", "step=2i", "8"]], lines
+    got = [sorted(line.split(" ")[1].split(",")) + line.split(" ")[2:] for line in lines]
+    assert got == [["loss=1", "n=5i", "step=1i", "1700000000000000007"],
+                   ["loss=2", "n=9007199254740993i", "step=2i", "1700000000000000008"]], lines
 
 
 def two_exporters_do_not_share_a_cursor(place: Place):
