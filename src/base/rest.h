@@ -14,6 +14,7 @@
 #include "base/base.h"
 
 #define REST_ZERO 1024
+#define REST_MOST 512 /* away from that */
 
 static inline bool rest_needed(int64_t x)
 {
@@ -30,7 +31,8 @@ static inline uint16_t rest_of(int64_t x)
 static inline uint16_t rest_checked(double value, double rest)
 {
     bool wide = (value >= 0x1p53 && value <= 0x1p63) || (value <= -0x1p53 && value >= -0x1p63);
-    return wide && rest >= REST_ZERO / 2 && rest <= REST_ZERO * 3 / 2 ? (uint16_t)rest : 0;
+    return wide && rest >= REST_ZERO - REST_MOST && rest <= REST_ZERO + REST_MOST ? (uint16_t)rest
+                                                                                  : 0;
 }
 
 /* The number; `rest` is not 0 and belongs to the value. */
