@@ -158,8 +158,7 @@ static int series(void *arg, const char *db, influxql_series_fn *fn, void *to)
     source->tag_sets = (struct map)MAP_INIT;
     int r = store_trials(source->context->reader, &query, on_trial, source, NULL);
     return r < 0 ? r
-                 : series_db_list(source->context->db, query.experiment, -1, SERIES_NAME_NONE,
-                                  on_info, &listing);
+                 : series_db_names(source->context->db, query.experiment, -1, on_info, &listing);
 }
 
 struct reading {
@@ -184,8 +183,12 @@ static int points(void *arg, const char *db, const struct influxql_series *of, i
     struct reading reading = {fn, to};
     (void)db;
 
-    return series_db_read(source->context->db, &found->source, found->name, &range, on_chunk,
-                          &reading);
+    /* A query finds out by itself which points count, and only of its range. */
+    series_db_every(source->context->db, true);
+    int r = series_db_read(source->context->db, &found->source, found->name, &range, on_chunk,
+                           &reading);
+    series_db_every(source->context->db, false);
+    return r;
 }
 
 /* ---- changes ---- */

@@ -132,6 +132,9 @@ typedef int series_info_fn(const struct series_info *info, void *arg); /* not 0:
 int series_db_list(struct series_db *db, int64_t experiment, int64_t trial, uint32_t name,
                    series_info_fn *fn, void *arg);
 
+/* All of them, for who wants names and sources: statistics are of every value that came. */
+int series_db_names(struct series_db *db, int64_t experiment, int64_t trial, series_info_fn *fn,
+                    void *arg);
 /* The answers of series_db_has_rests() while the series of one experiment are listed. */
 struct series_wholes {      /* zero at first; release `known` */
     VEC(signed char) known; /* by name: 1, -1: it has none; 0: nobody asked */

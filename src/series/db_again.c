@@ -16,7 +16,7 @@
  */
 #include "series/inside.h"
 
-#include <errno.h>
+#define FEW 32 /* points are compared with each other */
 
 static struct series_source mark_of(int64_t experiment)
 {
@@ -177,6 +177,17 @@ static int by_place(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Of a few. */
+static void find_between_few(const int64_t *times, uint64_t from, size_t n, struct db_replaced *ret)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n; k++)
+            if (times[i] == times[k] && times[i] != INT64_MIN) {
+                vec_push(ret, from + i);
+                break;
+            }
+}
+
 /* Of n times from the place `from`. */
 static void find_between(const int64_t *times, uint64_t from, size_t n, struct db_replaced *ret)
 {
@@ -205,8 +216,9 @@ static void find_replaced(const struct times *times, struct db_replaced *ret)
         int64_t most = times->at[from];
         for (to = from + 1; to < n && least[to] <= most; to++)
             most = MAX(most, times->at[to]);
-        if (to - from > 1)
-            find_between(times->at + from, from, to - from, ret);
+        size_t few = to - from;
+        if (few > 1)
+            (few <= FEW ? find_between_few : find_between)(times->at + from, from, few, ret);
     }
 }
 

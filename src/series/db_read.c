@@ -136,6 +136,17 @@ int series_db_list(struct series_db *db, int64_t experiment, int64_t trial, uint
     return r;
 }
 
+int series_db_names(struct series_db *db, int64_t experiment, int64_t trial, series_info_fn *fn,
+                    void *arg)
+{
+    bool every = db->every;
+
+    db->every = true;
+    int r = series_db_list(db, experiment, trial, SERIES_NAME_NONE, fn, arg);
+    db->every = every;
+    return r;
+}
+
 static bool part_has(const struct part *part, uint32_t name)
 {
     return part->memory ? memory_column(part->memory, name) != NULL

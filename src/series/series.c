@@ -247,8 +247,7 @@ static bool is_stored(const struct place *place)
     if (!place->db || !(place->ended || place->running) ||
         (fs_is_dir(place->dir) && !series_whole(place->home)))
         return false;
-    series_db_list(place->db, place->source.experiment, place->source.trial, SERIES_NAME_NONE,
-                   on_info, &listing);
+    series_db_names(place->db, place->source.experiment, place->source.trial, on_info, &listing);
     vec_release(&listing.names);
     return listing.any;
 }
@@ -307,8 +306,7 @@ static void read_stored(struct builder *builder, const struct place *place, enum
         return;
     }
     listing.source.file = file;
-    series_db_list(place->db, place->source.experiment, place->source.trial, SERIES_NAME_NONE,
-                   on_info, &listing);
+    series_db_names(place->db, place->source.experiment, place->source.trial, on_info, &listing);
     vec_foreach (name, &listing.names) {
         struct stored stored = {builder, series_db_name_text(place->db, *name)};
         if (wanted(builder, stored.metric))

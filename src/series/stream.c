@@ -106,7 +106,7 @@ static void list_stored(struct stream *stream, struct part *part)
     const struct series_walk *walk = &part->walk;
     struct infos infos = {.attempt = walk->attempt};
 
-    series_db_list(walk->db, walk->experiment, walk->trial, SERIES_NAME_NONE, on_info, &infos);
+    series_db_names(walk->db, walk->experiment, walk->trial, on_info, &infos);
     for (size_t i = 0; i < ATTEMPT_FILES; i++)
         vec_foreach (info, &infos.list) {
             const char *metric = series_db_name_text(walk->db, info->name);
