@@ -74,6 +74,14 @@ struct point {
     double value;
     uint16_t rest; /* base/rest.h; what is computed of it is a double */
 };
+/* By value, whole numbers also by what doubles cannot tell. NaN is as large as anything. */
+static inline int point_order(const struct point *a, const struct point *b)
+{
+    int r = (a->value > b->value) - (a->value < b->value);
+    int x = a->rest ? a->rest : REST_ZERO, y = b->rest ? b->rest : REST_ZERO;
+
+    return r ? r : (x > y) - (x < y);
+}
 struct points {
     struct point *at;
     size_t len, cap;

@@ -455,10 +455,10 @@ TEST(what_needs_no_points_at_once_is_told_of_any_number_of_them)
 static int exact_points(void *arg, const char *db, const struct influxql_series *of, int64_t min_ns,
                         int64_t max_ns, influxql_points_fn *fn, void *to)
 {
-    static const int64_t times[] = {1 * S, 2 * S, 3 * S};
-    static const double values[] = {9007199254740992, 7, 0x1p63};
-    static const double rests[] = {1025, 0, 1023};
-    struct influxql_points told = {3, times, values, rests};
+    static const int64_t times[] = {1 * S, 2 * S, 3 * S, 4 * S};
+    static const double values[] = {9007199254740992, 7, 0x1p63, 0x1p63};
+    static const double rests[] = {1025, 0, 1022, 1023};
+    struct influxql_points told = {4, times, values, rests};
 
     (void)arg, (void)db, (void)of, (void)min_ns, (void)max_ns;
     return fn(&told, to);
@@ -481,12 +481,14 @@ static void assert_exact(const char *text, enum influxql_format format, const ch
 TEST(whole_numbers_are_told_with_all_their_digits)
 {
     assert_exact("SELECT x FROM ml", INFLUXQL_JSON,
-                 "[[1,9007199254740993],[2,7],[3,9223372036854775807]]");
+                 "[[1,9007199254740993],[2,7],[3,9223372036854775806],[4,9223372036854775807]]");
     assert_exact("SELECT x FROM ml", INFLUXQL_CSV,
-                 "ml,,1,9007199254740993\nml,,2,7\nml,,3,9223372036854775807\n");
+                 "ml,,1,9007199254740993\nml,,2,7\nml,,3,9223372036854775806\n");
     assert_exact("SELECT first(x), last(x) FROM ml", INFLUXQL_JSON,
                  "[[0,9007199254740993,9223372036854775807]]");
-    assert_exact("SELECT max(x) FROM ml", INFLUXQL_JSON, "[[3,9223372036854775807]]");
+    assert_exact("SELECT max(x) FROM ml", INFLUXQL_JSON, "[[4,9223372036854775807]]");
+    assert_exact("SELECT max(x) FROM ml WHERE time < 8s GROUP BY time(8s)", INFLUXQL_JSON,
+                 "[[0,9223372036854775807]]");
     assert_exact("SELECT percentile(x, 50) FROM ml", INFLUXQL_JSON, "[[1,9007199254740993]]");
     assert_exact("SELECT min(x) FROM ml WHERE time < 4s GROUP BY time(4s)", INFLUXQL_JSON,
                  "[[0,7]]");

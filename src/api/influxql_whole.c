@@ -15,14 +15,14 @@ bool whole_can(enum function function)
            function == FUNCTION_FIRST || function == FUNCTION_LAST;
 }
 
-static bool is_better(const struct point *point, const struct point *best, double sign)
+static bool is_better(const struct point *point, const struct point *best, int sign)
 {
     if (isnan(point->value))
         return false;
-    if (isnan(best->value) || sign * point->value > sign * best->value)
+    int order = sign * point_order(point, best);
+    if (isnan(best->value) || order > 0)
         return true;
-    return point->value == best->value &&
-           point->time_ns < best->time_ns; /* of equals the earliest */
+    return order == 0 && point->time_ns < best->time_ns; /* of equals the earliest */
 }
 
 void whole_merge(struct whole *whole, const struct whole *with)
