@@ -56,7 +56,8 @@ enum agent_event_kind {
 struct agent_sample { /* a struct sample that owns nothing: names are interned by the agent */
     const char *metric;
     double value;
-    int64_t step; /* counted by the agent where the program gave none */
+    uint16_t rest, ns; /* as in struct sample */
+    int64_t step;      /* counted by the agent where the program gave none */
     int64_t time_us;
     uint64_t end; /* offset in that file behind the line that told it; rises with every line */
     unsigned char file; /* where it was read: enum series_file */

@@ -139,6 +139,8 @@ static void on_sample(const struct sample *sample, void *arg)
     struct agent_sample told = {
         .metric = metric->name,
         .value = sample->value,
+        .rest = sample->rest,
+        .ns = sample->time_us ? sample->ns : 0,
         .step = step,
         .time_us = sample->time_us ? sample->time_us : tail->now_us,
         .file = (unsigned char)kinds[file->source].stored_as,

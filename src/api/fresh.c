@@ -130,15 +130,16 @@ static int by_metric(const void *a, const void *b)
     return strcmp(((const struct summary *)a)->metric, ((const struct summary *)b)->metric);
 }
 
-/* Samples count more: put theirs in the place of what was written down. */
-static void replace(struct summaries *to, const struct summary *summary)
+/* Samples count more: put theirs in the place of what was written down. `always`: also if they are
+ * no more (a value may have replaced another). */
+static void replace(struct summaries *to, const struct summary *summary, bool always)
 {
     struct summary *known =
         to->stored ? bsearch(summary, to->list.at, to->stored, sizeof(*summary), by_metric) : NULL;
 
     if (!known) {
         keep(to, summary);
-    } else if (summary->count > known->count) {
+    } else if (always || summary->count > known->count) {
         char *metric = known->metric;
         *known = *summary;
         known->metric = metric;
@@ -151,7 +152,7 @@ static int replace_outside(const struct series_info *info, void *arg)
     struct summary summary = outside_summary(to->db, info);
 
     if (summary.metric && info->source.attempt == 0)
-        replace(to, &summary);
+        replace(to, &summary, true);
     return 0;
 }
 
@@ -210,7 +211,7 @@ int fresh_summaries(struct fresh *fresh, struct store *store, const struct trial
     if (read_samples(fresh, trial, &set))
         vec_foreach (series, &set.series) {
             struct summary summary = summary_of(series);
-            replace(&all, &summary);
+            replace(&all, &summary, false);
         }
     series_set_release(&set);
     int told = tell(&all, trial, fn, arg);

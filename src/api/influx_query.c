@@ -158,8 +158,7 @@ static int series(void *arg, const char *db, influxql_series_fn *fn, void *to)
     source->tag_sets = (struct map)MAP_INIT;
     int r = store_trials(source->context->reader, &query, on_trial, source, NULL);
     return r < 0 ? r
-                 : series_db_list(source->context->db, query.experiment, -1, SERIES_NAME_NONE,
-                                  on_info, &listing);
+                 : series_db_names(source->context->db, query.experiment, -1, on_info, &listing);
 }
 
 struct reading {
@@ -170,7 +169,9 @@ struct reading {
 static int on_chunk(const struct series_chunk *chunk, void *arg)
 {
     struct reading *reading = arg;
-    return reading->fn(chunk->times_ns, chunk->values, chunk->n, reading->to);
+    struct influxql_points points = {chunk->n, chunk->times_ns, chunk->values, chunk->rests};
+
+    return reading->fn(&points, reading->to);
 }
 
 static int points(void *arg, const char *db, const struct influxql_series *of, int64_t min_ns,
@@ -182,8 +183,12 @@ static int points(void *arg, const char *db, const struct influxql_series *of, i
     struct reading reading = {fn, to};
     (void)db;
 
-    return series_db_read(source->context->db, &found->source, found->name, &range, on_chunk,
-                          &reading);
+    /* A query finds out by itself which points count, and only of its range. */
+    series_db_every(source->context->db, true);
+    int r = series_db_read(source->context->db, &found->source, found->name, &range, on_chunk,
+                           &reading);
+    series_db_every(source->context->db, false);
+    return r;
 }
 
 /* ---- changes ---- */

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/decimal.h"
 #include "base/json.h"
+#include "base/rest.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -137,6 +138,8 @@ static void json_cell(struct json_out *out, const struct cell *cell, int64_t uni
         json_text(out, cell->text);
     } else if (cell->kind == CELL_BOOL) {
         json_bool(out, cell->number != 0);
+    } else if (cell->kind == CELL_NUMBER && cell->rest) {
+        json_int(out, rest_whole(cell->number, cell->rest));
     } else if (cell->kind == CELL_NUMBER && is_integer(cell->number)) {
         json_int(out, (int64_t)cell->number);
     } else if (cell->kind == CELL_NUMBER && isfinite(cell->number)) {
@@ -388,6 +391,8 @@ static void csv_cell(struct str *to, const struct cell *cell, int64_t unit)
         csv_text(to, cell->text);
     else if (cell->kind == CELL_BOOL)
         str_add(to, cell->number != 0 ? "true" : "false");
+    else if (cell->kind == CELL_NUMBER && cell->rest)
+        add_integer(to, rest_whole(cell->number, cell->rest));
     else if (cell->kind == CELL_NUMBER && is_integer(cell->number))
         add_integer(to, (int64_t)cell->number);
     else if (cell->kind == CELL_NUMBER)

@@ -35,7 +35,13 @@ struct influxql_series {
 typedef int influxql_name_fn(const char *name, void *to);
 typedef int influxql_series_fn(const struct influxql_series *series,
                                void *to); /* borrowed for the call */
-typedef int influxql_points_fn(const int64_t *times_ns, const double *values, size_t n, void *to);
+struct influxql_points {                  /* n of them */
+    size_t n;
+    const int64_t *times_ns;
+    const double *values;
+    const double *rests; /* as struct series_chunk has them; NULL: none */
+};
+typedef int influxql_points_fn(const struct influxql_points *points, void *to);
 /* Callbacks that return not 0 end the walk, and that is what it returns. */
 struct influxql_source {
     void *arg;

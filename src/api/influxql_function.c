@@ -23,13 +23,13 @@ static double sum(const struct point *points, size_t n)
 }
 
 /* Index of the largest (sign 1) or smallest (-1) that is a number; n: none is. */
-static size_t extreme(const struct point *points, size_t n, double sign)
+static size_t extreme(const struct point *points, size_t n, int sign)
 {
     size_t best = n;
 
     for (size_t i = 0; i < n; i++)
         if (!isnan(points[i].value) &&
-            (best == n || sign * points[i].value > sign * points[best].value))
+            (best == n || sign * point_order(&points[i], &points[best]) > 0))
             best = i;
     return best;
 }
@@ -48,7 +48,7 @@ static double deviation(const struct point *points, size_t n)
 static int compare_values(const void *x, const void *y)
 {
     const struct point *a = x, *b = y;
-    int r = (a->value > b->value) - (a->value < b->value);
+    int r = point_order(a, b);
 
     return r ? r : (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
 }
@@ -122,19 +122,18 @@ static double compute(enum function function, const struct point *points, size_t
 }
 
 bool function_apply(enum function function, double percent, const struct point *points, size_t n,
-                    double *ret, int64_t *ret_time)
+                    struct point *ret)
 {
     struct point chosen;
 
     if (n == 0)
         return false;
     if (!function_chooses(function)) {
-        *ret = compute(function, points, n);
+        ret->value = compute(function, points, n);
         return true;
     }
     if (!choose(function, percent, points, n, &chosen))
         return false;
-    *ret = chosen.value;
-    *ret_time = chosen.time_ns;
+    *ret = chosen;
     return true;
 }

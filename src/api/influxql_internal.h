@@ -145,6 +145,7 @@ struct metric_parts metric_split(const char *metric); /* free(measurement) */
 enum cell_kind { CELL_NULL, CELL_TIME, CELL_NUMBER, CELL_TEXT, CELL_BOOL };
 struct cell {
     enum cell_kind kind;
+    uint16_t rest; /* of a NUMBER: base/rest.h */
     union {
         int64_t time_ns;
         double number;    /* also of a BOOL */

@@ -15,16 +15,26 @@ struct load {
     int64_t min_ns, max_ns;
 };
 
-static int on_points(const int64_t *times_ns, const double *values, size_t n, void *to)
+static struct point point_at(const struct influxql_points *points, size_t i)
+{
+    double value = points->values[i];
+    uint16_t rest = points->rests ? rest_checked(value, points->rests[i]) : 0;
+
+    return (struct point){points->times_ns[i], value, rest};
+}
+
+static int on_points(const struct influxql_points *points, void *to)
 {
     struct load *load = to;
+    const int64_t *times_ns = points->times_ns;
+    size_t n = points->n;
 
     if (load->to->len + n > POINTS_MAX)
         return -E2BIG;
     vec_reserve(load->to, load->to->len + n);
     for (size_t i = 0; i < n; i++)
         if (times_ns[i] >= load->min_ns && times_ns[i] <= load->max_ns)
-            load->to->at[load->to->len++] = (struct point){times_ns[i], values[i]};
+            load->to->at[load->to->len++] = point_at(points, i);
     return 0;
 }
 
@@ -117,12 +127,12 @@ struct look {
 };
 
 /* -EILSEQ: a time comes again or earlier; which of two points counts is known at the end only. */
-static int on_look(const int64_t *times_ns, const double *values, size_t n, void *to)
+static int on_look(const struct influxql_points *points, void *to)
 {
     struct look *look = to;
 
-    for (size_t i = 0; i < n; i++) {
-        struct point point = {times_ns[i], values[i]};
+    for (size_t i = 0; i < points->n; i++) {
+        struct point point = point_at(points, i);
         if (point.time_ns < look->min_ns || point.time_ns > look->max_ns)
             continue;
         if (look->whole.n && point.time_ns <= look->whole.last.time_ns)
@@ -201,6 +211,7 @@ struct item { /* of one row: those of a set of tags with the same time */
     int64_t time_ns;
     size_t set, leaf;
     double value;
+    uint16_t rest;
     const struct influxql_series *series;
 };
 struct items {
@@ -250,7 +261,8 @@ static int gather(struct select_run *run, const struct picked *picked, size_t n,
             if (!str_eq(run->leaves.at[c].field, picked[i].field))
                 continue;
             vec_foreach (p, &points)
-                vec_push(ret, ((struct item){p->time_ns, set, c, p->value, &picked[i].series}));
+                vec_push(ret,
+                         ((struct item){p->time_ns, set, c, p->value, p->rest, &picked[i].series}));
         }
         vec_release(&points);
     }
@@ -274,10 +286,12 @@ static void put_items(const struct select_run *run, const struct item *items, si
     for (size_t c = 0; c < run->leaves.len; c++) {
         const struct leaf *leaf = &run->leaves.at[c];
         const char *tag = leaf->is_field ? "" : series_tag(items[0].series, leaf->field);
-        if (next < n && items[next].leaf == c)
-            cells[c] = (struct cell){.kind = CELL_NUMBER, .number = items[next++].value};
-        else
-            cells[c] = (struct cell){.kind = *tag ? CELL_TEXT : CELL_NULL, .text = tag};
+        cells[c] = (struct cell){.kind = *tag ? CELL_TEXT : CELL_NULL, .text = tag};
+        if (next == n || items[next].leaf != c)
+            continue;
+        cells[c] = (struct cell){
+            .kind = CELL_NUMBER, .number = items[next].value, .rest = items[next].rest};
+        next++;
     }
     put_row(run, items[0].time_ns, cells, table);
 }

@@ -7,6 +7,7 @@
 #define HONE_INFLUXQL_ROWS_H
 
 #include "api/influxql_internal.h"
+#include "base/rest.h"
 
 struct names {
     const char **at;
@@ -71,7 +72,16 @@ int run_group(struct select_run *run, const struct picked *picked, size_t n, str
 struct point {
     int64_t time_ns;
     double value;
+    uint16_t rest; /* base/rest.h; what is computed of it is a double */
 };
+/* By value, whole numbers also by what doubles cannot tell. NaN is as large as anything. */
+static inline int point_order(const struct point *a, const struct point *b)
+{
+    int r = (a->value > b->value) - (a->value < b->value);
+    int x = a->rest ? a->rest : REST_ZERO, y = b->rest ? b->rest : REST_ZERO;
+
+    return r ? r : (x > y) - (x < y);
+}
 struct points {
     struct point *at;
     size_t len, cap;
@@ -83,10 +93,10 @@ void points_sort(struct points *points, bool descending);
 void transform_apply(const struct term *call, int64_t interval_ns, struct points *points);
 /* How many buckets more must be known for it. */
 int64_t transform_reach(const struct term *leaf);
-/* What the function makes of points sorted by time; false: nothing. *ret_time is that of the chosen
- * one, for functions that choose. */
+/* What the function makes of points sorted by time; false: nothing. For functions that choose it is
+ * the chosen one; else ret's time stays. */
 bool function_apply(enum function function, double percent, const struct point *points, size_t n,
-                    double *ret, int64_t *ret_time);
+                    struct point *ret);
 bool function_chooses(enum function function);
 
 /* ---- points that are not kept: influxql_whole.c ---- */
@@ -100,7 +110,7 @@ bool whole_can(enum function function);
 /* Points in their order; what comes later is behind, or of another series. */
 void whole_add(struct whole *whole, const struct point *point);
 void whole_merge(struct whole *whole, const struct whole *with);
-bool whole_apply(enum function function, const struct whole *whole, double *ret, int64_t *ret_time);
+bool whole_apply(enum function function, const struct whole *whole, struct point *ret);
 
 /* ---- by buckets of time, points not kept either: influxql_buckets.c ---- */
 struct bucket;

@@ -53,7 +53,8 @@ static int read_points(void *arg, const char *db, const struct influxql_series *
 {
     (void)arg, (void)db, (void)min_ns, (void)max_ns; /* others may come, too */
     for (size_t i = 0; i < ARRAY_LEN(points); i++) {
-        int r = points[i].id == of->id ? fn(&points[i].ns, &points[i].value, 1, to) : 0;
+        struct influxql_points point = {1, &points[i].ns, &points[i].value, NULL};
+        int r = points[i].id == of->id ? fn(&point, to) : 0;
         if (r)
             return r;
     }
@@ -425,7 +426,7 @@ static int many_points(void *arg, const char *db, const struct influxql_series *
             times[k] = (i + k) * S;
             values[k] = (double)(i + k);
         }
-        r = fn(times, values, 1000, to);
+        r = fn(&(struct influxql_points){1000, times, values, NULL}, to);
     }
     return r;
 }
@@ -447,6 +448,52 @@ TEST(what_needs_no_points_at_once_is_told_of_any_number_of_them)
     assert_ok(influxql_parse("SELECT median(x) FROM ml", NOW, &median, &err), &err);
     influxql_run(median, &many, &options, &refusal);
     assert_non_null(strstr(refusal.s, "max-select-point limit exceeded: (5000000)"));
+}
+
+/* ---- whole numbers that no double holds ---- */
+
+static int exact_points(void *arg, const char *db, const struct influxql_series *of, int64_t min_ns,
+                        int64_t max_ns, influxql_points_fn *fn, void *to)
+{
+    static const int64_t times[] = {1 * S, 2 * S, 3 * S, 4 * S};
+    static const double values[] = {9007199254740992, 7, 0x1p63, 0x1p63};
+    static const double rests[] = {1025, 0, 1022, 1023};
+    struct influxql_points told = {4, times, values, rests};
+
+    (void)arg, (void)db, (void)of, (void)min_ns, (void)max_ns;
+    return fn(&told, to);
+}
+
+static void assert_exact(const char *text, enum influxql_format format, const char *expected)
+{
+    struct influxql_source exact = {.series = one_series, .points = exact_points};
+    struct influxql_options options = {.db = "test", .epoch = "s", .format = format};
+    autofree(influxql) struct influxql *query = NULL;
+    autorelease(str) struct str answer = STR_INIT;
+    struct err err = ERR_INIT;
+
+    assert_ok(influxql_parse(text, NOW, &query, &err), &err);
+    influxql_run(query, &exact, &options, &answer);
+    print_message("%s\n", answer.s);
+    assert_non_null(strstr(answer.s, expected));
+}
+
+TEST(whole_numbers_are_told_with_all_their_digits)
+{
+    assert_exact("SELECT x FROM ml", INFLUXQL_JSON,
+                 "[[1,9007199254740993],[2,7],[3,9223372036854775806],[4,9223372036854775807]]");
+    assert_exact("SELECT x FROM ml", INFLUXQL_CSV,
+                 "ml,,1,9007199254740993\nml,,2,7\nml,,3,9223372036854775806\n");
+    assert_exact("SELECT first(x), last(x) FROM ml", INFLUXQL_JSON,
+                 "[[0,9007199254740993,9223372036854775807]]");
+    assert_exact("SELECT max(x) FROM ml", INFLUXQL_JSON, "[[4,9223372036854775807]]");
+    assert_exact("SELECT max(x) FROM ml WHERE time < 8s GROUP BY time(8s)", INFLUXQL_JSON,
+                 "[[0,9223372036854775807]]");
+    assert_exact("SELECT percentile(x, 50) FROM ml", INFLUXQL_JSON, "[[1,9007199254740993]]");
+    assert_exact("SELECT min(x) FROM ml WHERE time < 4s GROUP BY time(4s)", INFLUXQL_JSON,
+                 "[[0,7]]");
+    assert_exact("SELECT difference(x) FROM ml WHERE time < 3s", INFLUXQL_JSON,
+                 "[[2,-9007199254740985]]");
 }
 
 TEST_MAIN

@@ -14,6 +14,7 @@
 struct entry { /* of a leaf: its value at a time */
     int64_t time_ns;
     double value;
+    uint16_t rest;
     bool null;
 };
 struct track {
@@ -128,7 +129,7 @@ static size_t end_of_bucket(const struct points *points, size_t at, int64_t begi
 static void bucket_entries(const struct select_run *run, const struct term *call, int64_t first,
                            size_t buckets, struct track *track)
 {
-    int64_t interval = run->statement->interval_ns, chosen = 0;
+    int64_t interval = run->statement->interval_ns;
     size_t at = 0;
 
     vec_reserve(track, buckets);
@@ -136,9 +137,11 @@ static void bucket_entries(const struct select_run *run, const struct term *call
         struct entry entry = {.time_ns = bucket_begin(first, b, interval)};
         size_t from = at;
         at = end_of_bucket(&track->points, at, entry.time_ns, interval);
-        entry.null =
-            at == from || !function_apply(call->function, percent_of(call), track->points.at + from,
-                                          at - from, &entry.value, &chosen);
+        struct point chosen = {.time_ns = 0};
+        entry.null = at == from || !function_apply(call->function, percent_of(call),
+                                                   track->points.at + from, at - from, &chosen);
+        entry.value = chosen.value;
+        entry.rest = chosen.rest;
         track->at[track->len++] = entry;
     }
 }
@@ -197,6 +200,7 @@ static void fill_track(const struct statement *s, enum function function, struct
             continue;
         if (s->fill == FILL_PREVIOUS) {
             entry->value = previous.value;
+            entry->rest = previous.rest;
             entry->null = previous.null;
         } else if (s->fill == FILL_NUMBER || function == FUNCTION_COUNT) {
             entry->value = s->fill_number; /* none counted is 0 */
@@ -228,7 +232,7 @@ static void transform_track(const struct select_run *run, const struct term *ter
         points->len = 0;
         vec_foreach (entry, track)
             if (!entry->null)
-                vec_push(points, ((struct point){entry->time_ns, entry->value}));
+                vec_push(points, ((struct point){entry->time_ns, entry->value, 0}));
     }
     track->len = 0;
     points_sort(points, s->descending);
@@ -246,14 +250,16 @@ static void whole_entry(const struct select_run *run, const struct term *call, s
 {
     const struct statement *s = run->statement;
     struct entry entry = {.time_ns = s->has_min ? s->min_ns : 0};
-    int64_t chosen = entry.time_ns;
+    struct point chosen = {.time_ns = entry.time_ns};
 
     entry.null = whole_can(call->function)
-                     ? !whole_apply(call->function, &track->whole, &entry.value, &chosen)
+                     ? !whole_apply(call->function, &track->whole, &chosen)
                      : !function_apply(call->function, percent_of(call), track->points.at,
-                                       track->points.len, &entry.value, &chosen);
+                                       track->points.len, &chosen);
+    entry.value = chosen.value;
+    entry.rest = chosen.rest;
     if (run->leaves.len == 1 && function_chooses(call->function))
-        entry.time_ns = chosen;
+        entry.time_ns = chosen.time_ns;
     vec_push(track, entry);
 }
 
@@ -332,9 +338,10 @@ static void merge_tracks(const struct select_run *run, const struct track *track
         for (size_t i = 0; i < n; i++) {
             const struct entry *entry = at[i] < tracks[i].len ? &tracks[i].at[at[i]] : NULL;
             bool now = entry && entry->time_ns == time;
-            cells[i] = now && !entry->null
-                           ? (struct cell){.kind = CELL_NUMBER, .number = entry->value}
-                           : (struct cell){.kind = CELL_NULL};
+            cells[i] = now && !entry->null ? (struct cell){.kind = CELL_NUMBER,
+                                                           .number = entry->value,
+                                                           .rest = entry->rest}
+                                           : (struct cell){.kind = CELL_NULL};
             at[i] += now;
         }
         put_row(run, time, cells, table);

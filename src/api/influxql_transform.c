@@ -24,7 +24,7 @@ static double distance(int64_t from, int64_t to)
 /* Of points with the same time the first counts. */
 static void differences(struct points *points, double unit, bool rising)
 {
-    struct point before = {0, 0};
+    struct point before = {0};
     size_t n = 0;
 
     for (size_t i = 0; i < points->len; i++) {
@@ -36,7 +36,7 @@ static void differences(struct points *points, double unit, bool rising)
         if (unit > 0)
             change /= (passed < 0 ? -passed : passed) / unit;
         if (i && !(rising && change < 0))
-            points->at[n++] = (struct point){now.time_ns, change};
+            points->at[n++] = (struct point){now.time_ns, change, 0};
         before = now;
     }
     points->len = n;
@@ -52,6 +52,7 @@ static void elapsed(struct points *points, int64_t unit)
         __int128 passed = (__int128)points->at[i].time_ns - points->at[i - 1].time_ns;
         __int128 units = passed / unit;
         points->at[i - 1].value = (double)units;
+        points->at[i - 1].rest = 0;
     }
     for (size_t i = 1; i < n; i++)
         points->at[i - 1].time_ns = points->at[i].time_ns;
@@ -71,7 +72,7 @@ static void moving_average(struct points *points, size_t window)
         if (i >= window)
             sum -= in[i - window].value;
         if (i + 1 >= window)
-            points->at[n++] = (struct point){in[i].time_ns, sum / (double)window};
+            points->at[n++] = (struct point){in[i].time_ns, sum / (double)window, 0};
     }
     points->len = n;
 }
@@ -80,8 +81,10 @@ static void cumulative_sum(struct points *points)
 {
     double sum = 0;
 
-    vec_foreach (point, points)
+    vec_foreach (point, points) {
         point->value = sum += point->value;
+        point->rest = 0;
+    }
 }
 
 void transform_apply(const struct term *call, int64_t interval_ns, struct points *points)

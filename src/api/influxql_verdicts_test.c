@@ -86,7 +86,8 @@ static int points(void *arg, const char *db, const struct influxql_series *of, i
     const struct kept *kept = &data->series.at[of->id];
     (void)db, (void)min_ns, (void)max_ns;
 
-    return fn(kept->times.at, kept->values.at, kept->times.len, to);
+    struct influxql_points told = {kept->times.len, kept->times.at, kept->values.at, NULL};
+    return fn(&told, to);
 }
 
 /* ---- answers ---- */

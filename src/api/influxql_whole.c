@@ -15,14 +15,14 @@ bool whole_can(enum function function)
            function == FUNCTION_FIRST || function == FUNCTION_LAST;
 }
 
-static bool is_better(const struct point *point, const struct point *best, double sign)
+static bool is_better(const struct point *point, const struct point *best, int sign)
 {
     if (isnan(point->value))
         return false;
-    if (isnan(best->value) || sign * point->value > sign * best->value)
+    int order = sign * point_order(point, best);
+    if (isnan(best->value) || order > 0)
         return true;
-    return point->value == best->value &&
-           point->time_ns < best->time_ns; /* of equals the earliest */
+    return order == 0 && point->time_ns < best->time_ns; /* of equals the earliest */
 }
 
 void whole_merge(struct whole *whole, const struct whole *with)
@@ -66,7 +66,7 @@ static bool choose(enum function function, const struct whole *whole, struct poi
     }
 }
 
-bool whole_apply(enum function function, const struct whole *whole, double *ret, int64_t *ret_time)
+bool whole_apply(enum function function, const struct whole *whole, struct point *ret)
 {
     struct point chosen;
 
@@ -74,23 +74,22 @@ bool whole_apply(enum function function, const struct whole *whole, double *ret,
         return false;
     switch (function) {
     case FUNCTION_COUNT:
-        *ret = (double)whole->n;
+        ret->value = (double)whole->n;
         return true;
     case FUNCTION_SUM:
-        *ret = whole->sum;
+        ret->value = whole->sum;
         return true;
     case FUNCTION_MEAN:
-        *ret = whole->sum / (double)whole->n;
+        ret->value = whole->sum / (double)whole->n;
         return true;
     case FUNCTION_SPREAD:
-        *ret = whole->max.value - whole->min.value;
+        ret->value = whole->max.value - whole->min.value;
         return true;
     default:
         break;
     }
     if (!choose(function, whole, &chosen))
         return false;
-    *ret = chosen.value;
-    *ret_time = chosen.time_ns;
+    *ret = chosen;
     return true;
 }

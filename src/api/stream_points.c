@@ -234,7 +234,8 @@ void points_batch_tell(struct points_batch *batch, const struct series_db *db, p
         qsort(batch->series.at, n, sizeof(*batch->series.at), compare_experiments);
     for (size_t i = 0; i < n; i++) {
         const struct gathered *one = &batch->series.at[i];
-        put_series(one, db, &text);
+        if (!series_db_is_rest(db, one->name))
+            put_series(one, db, &text);
         bool last = i + 1 == n || batch->series.at[i + 1].experiment != one->experiment;
         if (!last && text.len < TEXT_BYTES)
             continue;

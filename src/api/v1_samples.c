@@ -79,6 +79,7 @@ static int read_sources_ask(struct web_call *call, struct sources_ask *ret, stru
 struct listing {
     struct series_db *series;
     struct json_out *out;
+    struct series_wholes wholes;
 };
 
 static int put_source(const struct series_info *info, void *arg)
@@ -92,6 +93,8 @@ static int put_source(const struct series_info *info, void *arg)
     json_text(out, samples_files[info->source.file]);
     json_text(out, series_db_name_text(listing->series, info->name));
     json_int(out, (int64_t)info->stats.count);
+    json_bool(out, series_wholes_ask(&listing->wholes, listing->series, info));
+    json_bool(out, series_db_is_lines(listing->series, &info->source));
     json_end_array(out);
     return 0;
 }
@@ -111,9 +114,12 @@ static void put_sources(struct web_call *call, const struct sources_ask *ask, st
         return;
     }
     json_begin_array(out);
+    series_db_every(call->series, true); /* positions must not change */
     series_db_list(call->series, ask->experiment, -1, SERIES_NAME_NONE, put_source, &listing);
     if (ask->machine)
         series_db_list(call->series, 0, 0, SERIES_NAME_NONE, put_source, &listing);
+    series_db_every(call->series, false);
+    vec_release(&listing.wholes.known);
     json_end_array(out);
 }
 
@@ -151,6 +157,7 @@ struct samples_ask {
     struct series_source source;
     const char *metric;
     int64_t from, limit;
+    int64_t rests; /* 1: those in the place of the values */
     uint32_t name; /* of the metric; NONE: it is not there */
 };
 
@@ -183,6 +190,8 @@ static int read_samples_ask(struct web_call *call, struct samples_ask *ret, stru
         r = web_number(call, "from", 0, INT64_MAX, 0, &ret->from, err);
     if (r >= 0)
         r = web_number(call, "limit", 1, SAMPLES_PAGE, SAMPLES_PAGE, &ret->limit, err);
+    if (r >= 0)
+        r = web_number(call, "rests", 0, 1, 0, &ret->rests, err);
     if (r >= 0 && !ret->metric)
         r = err_set(err, EINVAL, "metric: the name of one is wanted");
     if (ret->source.trial == 0)
@@ -210,6 +219,7 @@ static int match(const struct series_info *info, void *arg)
 struct window {
     uint64_t skip; /* values before the first that is wanted */
     size_t want;
+    bool rests;
     VEC(int64_t) steps;
     VEC(int64_t) times_ns;
     VEC(double) values;
@@ -224,7 +234,7 @@ static int on_chunk(const struct series_chunk *chunk, void *arg)
     for (size_t i = from; i < chunk->n && window->values.len < window->want; i++) {
         vec_push(&window->steps, chunk->steps[i]);
         vec_push(&window->times_ns, chunk->times_ns[i]);
-        vec_push(&window->values, chunk->values[i]);
+        vec_push(&window->values, window->rests ? series_chunk_rest(chunk, i) : chunk->values[i]);
     }
     return window->values.len == window->want;
 }
@@ -241,11 +251,14 @@ void samples_asked(struct web_call *call)
         web_fail(call, r, &err);
         return;
     }
-    struct window window = {.skip = (uint64_t)ask.from, .want = (size_t)ask.limit};
+    struct window window = {
+        .skip = (uint64_t)ask.from, .want = (size_t)ask.limit, .rests = ask.rests};
+    series_db_every(call->series, true);
     series_db_list(call->series, ask.source.experiment, ask.source.trial, SERIES_NAME_NONE, match,
                    &search);
     if (ask.name != SERIES_NAME_NONE)
         series_db_read(call->series, &ask.source, ask.name, &series_all, on_chunk, &window);
+    series_db_every(call->series, false);
     samples_put(&body, window.steps.at, window.times_ns.at, window.values.at, window.values.len);
     vec_release(&window.steps);
     vec_release(&window.times_ns);

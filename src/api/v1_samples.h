@@ -3,8 +3,10 @@
  * v1_samples.h — every sample of an experiment over HTTP, exactly and in the order in which they
  * came, for who copies them elsewhere (`hone export --follow`, `--influx`).
  *
- *     sources   which metric of which file of which attempt has how many
- *     samples   those of one from a position on: steps, times, values, little-endian
+ *     sources   which metric of which file of which attempt has how many; whether some trial has
+ *               whole numbers of it beyond ±2^53; whether of equal times the last counts
+ *     samples   those of one from a position on: steps, times, values (or, for such numbers, their
+ *               rests: base/rest.h), little-endian
  *
  * A position is the number of values before it. The store keeps their order for ever, so who asks
  * needs no more than how many it has. Trial 0 is the machine, whose figures are those of all

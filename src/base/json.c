@@ -6,6 +6,7 @@
 #include "base/json_quick.h"
 #include "base/clock.h"
 #include "base/decimal.h"
+#include "base/rest.h"
 
 #include <errno.h>
 #include <math.h>
@@ -211,6 +212,15 @@ DEFINE_PUT(int, int64_t)
 DEFINE_PUT(bool, bool)
 DEFINE_PUT(time, int64_t)
 DEFINE_PUT(raw, const char *)
+
+void json_put_exact(struct json_out *out, const char *key, double x, uint16_t rest)
+{
+    json_key(out, key);
+    if (rest)
+        json_int(out, rest_whole(x, rest));
+    else
+        json_double(out, x);
+}
 
 void json_put_known(struct json_out *out, const char *key, double x)
 {

@@ -41,6 +41,8 @@ void json_raw(struct json_out *out, const char *json);
 /* key and value in one. */
 void json_put_text(struct json_out *out, const char *key, const char *text);
 void json_put_double(struct json_out *out, const char *key, double x);
+/* The same with its rest (base/rest.h). */
+void json_put_exact(struct json_out *out, const char *key, double x, uint16_t rest);
 /* NaN: null, where it means that there is no number. */
 void json_put_known(struct json_out *out, const char *key, double x);
 void json_put_int(struct json_out *out, const char *key, int64_t x);

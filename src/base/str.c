@@ -4,6 +4,7 @@
  */
 #include "base/str.h"
 #include "base/decimal.h"
+#include "base/rest.h"
 
 #include <math.h>
 
@@ -100,6 +101,14 @@ void str_add_double(struct str *str, double x)
 {
     char buf[DOUBLE_TEXT_SIZE];
     str_add(str, double_text(buf, x));
+}
+
+void str_add_exact(struct str *str, double x, uint16_t rest)
+{
+    if (rest)
+        str_addf(str, "%lld", (long long)rest_whole(x, rest));
+    else
+        str_add_double(str, x);
 }
 
 /* Length of the valid UTF-8 sequence at p, 0 if broken. */

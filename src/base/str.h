@@ -33,6 +33,8 @@ char *str_take(struct str *str);
 #define DOUBLE_TEXT_SIZE 32
 const char *double_text(char buf[DOUBLE_TEXT_SIZE], double x);
 void str_add_double(struct str *str, double x);
+/* The same with its rest (base/rest.h): a whole number has all its digits. */
+void str_add_exact(struct str *str, double x, uint16_t rest);
 
 /* Text for a terminal: control characters and broken UTF-8 become '?'; tabs a space. */
 void str_add_printable(struct str *str, const char *bytes, size_t n);

@@ -60,6 +60,14 @@ void csv_double(FILE *to, double x)
     fputs(double_text(buf, x), to);
 }
 
+void csv_exact(FILE *to, double x, uint16_t rest)
+{
+    if (rest)
+        fprintf(to, "%lld", (long long)rest_whole(x, rest));
+    else
+        csv_double(to, x);
+}
+
 void csv_next_known(FILE *to, double x)
 {
     fputc(',', to);
@@ -152,7 +160,7 @@ static void csv_point(FILE *to, const char *trial, const char *metric,
         fprintf(to, ",,%s,", time.s);
     else
         fprintf(to, ",%lld,%s,", (long long)value->step, time.s);
-    csv_double(to, value->value);
+    csv_exact(to, value->value, value->rest);
     fputc('\n', to);
 }
 
@@ -173,7 +181,7 @@ static void json_point(FILE *to, const char *trial, const char *metric,
     else
         json_int(&out, value->step);
     json_put_text(&out, "time", time.len ? time.s : NULL);
-    json_put_double(&out, "value", value->value);
+    json_put_exact(&out, "value", value->value, value->rest);
     json_end_object(&out);
     fprintf(to, "%s\n", text.s);
 }
@@ -249,7 +257,8 @@ static int on_figures(const struct series_chunk *chunk, void *arg)
     const struct figures *figures = arg;
 
     for (size_t i = 0; i < chunk->n; i++) {
-        struct series_value value = {STEP_NONE, chunk->times_ns[i], chunk->values[i]};
+        struct series_value value = {STEP_NONE, chunk->times_ns[i], chunk->values[i],
+                                     series_chunk_rest(chunk, i)};
         if (value.time_ns >= figures->span.from_ns && value.time_ns <= figures->span.to_ns)
             export_point(figures->export, EXPORT_MACHINE, figures->metric, &value);
     }

@@ -34,6 +34,8 @@ struct export
 void csv_field(FILE *to, const char *text);
 /* Exact. */
 void csv_double(FILE *to, double x);
+/* … also a whole number beyond ±2^53, by its rest (base/rest.h). */
+void csv_exact(FILE *to, double x, uint16_t rest);
 /* The same behind a comma; NaN is an empty field. */
 void csv_next_known(FILE *to, double x);
 void csv_next(FILE *to, const char *text);

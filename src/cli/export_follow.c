@@ -28,6 +28,7 @@ struct followed { /* a metric of an attempt */
     struct series_source source;
     char *metric;
     uint32_t id;
+    bool whole;
     uint64_t told, total;
 };
 struct follower {
@@ -58,6 +59,7 @@ static void on_series(const struct samples_series *series, void *arg)
     if (followed->source.file == series->source.file) {
         followed->id = series->id;
         followed->total = series->count;
+        followed->whole = series->whole;
     }
 }
 
@@ -73,7 +75,8 @@ static int on_chunk(const struct series_chunk *chunk, void *arg)
     struct telling *telling = arg;
 
     for (size_t i = 0; i < chunk->n; i++) {
-        struct series_value value = {chunk->steps[i], chunk->times_ns[i], chunk->values[i]};
+        struct series_value value = {chunk->steps[i], chunk->times_ns[i], chunk->values[i],
+                                     series_chunk_rest(chunk, i)};
         if (value.time_ns >= telling->span.from_ns && value.time_ns <= telling->span.to_ns)
             export_point(telling->export, telling->trial, telling->metric, &value);
         telling->told++;
@@ -96,8 +99,10 @@ static int tell(struct follower *follower, struct followed *followed)
                               .span = {INT64_MIN, INT64_MAX}};
     if (machine)
         telling.span = export_span(samples->created_us, samples->ended_us);
-    struct samples_series series = {
-        .source = followed->source, .metric = followed->metric, .id = followed->id};
+    struct samples_series series = {.source = followed->source,
+                                    .metric = followed->metric,
+                                    .id = followed->id,
+                                    .whole = followed->whole};
     int r = samples->ops->read(samples, &series, followed->told, UINT64_MAX, on_chunk, &telling,
                                export->err);
 

@@ -62,6 +62,8 @@ static void on_series(const struct samples_series *series, void *arg)
         influx_cursor_metric(&sending->cursor, &series->source, series->metric);
     metric->id = series->id;
     metric->total = series->count;
+    metric->whole = series->whole;
+    metric->lines = series->lines;
 }
 
 /* ---- tags ---- */
@@ -271,6 +273,7 @@ static int send_all(struct sending *sending, bool last)
     struct samples *samples = sending->export->samples;
     int r = samples->ops->look(samples, last, on_series, sending, sending->export->err);
 
+    influx_cursor_settle(&sending->cursor);
     if (r >= 0 && sending->cursor.sending.len)
         r = send_again(sending);
     for (size_t i = 0; r == 0 && i < sending->cursor.units.len; i++)

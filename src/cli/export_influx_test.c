@@ -100,7 +100,8 @@ TEST(times_at_the_ends_are_those_that_influxdb_takes)
 static struct influx_column column(const char *field, const int64_t *steps, const int64_t *times,
                                    const double *values, size_t n)
 {
-    return (struct influx_column){field, n, 0, steps, times, values, false};
+    return (struct influx_column){
+        .field = field, .n = n, .steps = steps, .times_ns = times, .values = values};
 }
 
 TEST(what_was_told_together_is_one_line)
@@ -109,7 +110,7 @@ TEST(what_was_told_together_is_one_line)
     const double loss[] = {0.5, 0.25, 1e-5}, acc[] = {-0.0, 3};
     struct influx_column columns[] = {column("loss", steps, times, loss, 3),
                                       column("acc", some, at, acc, 2)};
-    struct influx_table table = {"train,trial=1", INFLUX_STAMP_INIT(0), columns, 2};
+    struct influx_table table = {"train,trial=1", INFLUX_STAMP_INIT(0), columns, 2, false};
     struct influx_batch batch = INFLUX_BATCH_INIT;
 
     assert_int_equal(influx_batch_add(&batch, &table, true), INFLUX_DONE);
@@ -120,13 +121,32 @@ TEST(what_was_told_together_is_one_line)
     influx_batch_release(&batch);
 }
 
+TEST(a_field_with_whole_numbers_that_no_double_holds_is_one_of_integers)
+{
+    const int64_t steps[] = {1, 2, 3}, times[] = {10, 20, 30};
+    const double n[] = {9007199254740992, 5, 0.5}, loss[] = {5, 6, 7};
+    const uint16_t rests[] = {1025, 0, 0};
+    struct influx_column columns[] = {column("n", steps, times, n, 3),
+                                      column("loss", steps, times, loss, 3)};
+    struct influx_table table = {"train", INFLUX_STAMP_INIT(0), columns, 2, false};
+    struct influx_batch batch = INFLUX_BATCH_INIT;
+
+    columns[0].rests = rests;
+    columns[0].whole = true;
+    assert_int_equal(influx_batch_add(&batch, &table, true), INFLUX_DONE);
+    assert_string_equal(batch.text.s, "train n=9007199254740993i,loss=5,step=1i 10\n"
+                                      "train n=5i,loss=6,step=2i 20\n"
+                                      "train n=0.5,loss=7,step=3i 30\n");
+    influx_batch_release(&batch);
+}
+
 TEST(steps_of_one_instant_do_not_overwrite_each_other)
 {
     const int64_t steps[] = {1, 2, 3}, times[] = {10, 10, 10}, some[] = {2, STEP_NONE};
     const double loss[] = {1, 2, 3}, acc[] = {4, 5};
     struct influx_column columns[] = {column("loss", steps, times, loss, 3),
                                       column("acc", some, times, acc, 2)};
-    struct influx_table table = {"m", INFLUX_STAMP_INIT(0), columns, 2};
+    struct influx_table table = {"m", INFLUX_STAMP_INIT(0), columns, 2, false};
     struct influx_batch batch = INFLUX_BATCH_INIT;
 
     influx_batch_add(&batch, &table, true);
@@ -142,7 +162,7 @@ TEST(times_that_come_again_in_a_batch_do_not_overwrite_each_other)
     const int64_t steps[] = {1, 2, 3, 4}, times[] = {10, 5, 10, 5};
     const double loss[] = {1, 2, 3, 4};
     struct influx_column columns[] = {column("loss", steps, times, loss, 4)};
-    struct influx_table table = {"m", INFLUX_STAMP_INIT(0), columns, 1};
+    struct influx_table table = {"m", INFLUX_STAMP_INIT(0), columns, 1, false};
     struct influx_batch batch = INFLUX_BATCH_INIT;
 
     influx_batch_add(&batch, &table, true);
@@ -157,7 +177,7 @@ TEST(nan_and_infinity_are_left_out_and_counted)
     const double loss[] = {NAN, 2}, acc[] = {INFINITY, -INFINITY};
     struct influx_column columns[] = {column("loss", steps, times, loss, 2),
                                       column("acc", steps, times, acc, 2)};
-    struct influx_table table = {"m", INFLUX_STAMP_INIT(0), columns, 2};
+    struct influx_table table = {"m", INFLUX_STAMP_INIT(0), columns, 2, false};
     struct influx_batch batch = INFLUX_BATCH_INIT;
 
     influx_batch_add(&batch, &table, true);
@@ -184,7 +204,7 @@ static void fill_many(void)
 static size_t all_lines(const char *head, size_t window, struct str *ret)
 {
     struct influx_column columns[1];
-    struct influx_table table = {head, INFLUX_STAMP_INIT(0), columns, 1};
+    struct influx_table table = {head, INFLUX_STAMP_INIT(0), columns, 1, false};
     struct influx_batch batch = INFLUX_BATCH_INIT;
     size_t batches = 0, from = 0;
     bool begin = true;
@@ -276,7 +296,7 @@ TEST(a_batch_is_made_again_from_its_ends_whatever_came_behind_them)
     autofree(mem) struct chance *chance = xcalloc(1, sizeof(*chance));
     for (uint64_t seed = 1; seed <= 20; seed++) {
         fill_by_chance(chance, seed);
-        struct influx_table table = {"m", INFLUX_STAMP_INIT(7), chance->columns, WIDE};
+        struct influx_table table = {"m", INFLUX_STAMP_INIT(7), chance->columns, WIDE, false};
         struct influx_batch first = INFLUX_BATCH_INIT, again = INFLUX_BATCH_INIT;
         assert_int_equal(influx_batch_add(&first, &table, true), INFLUX_FULL);
         check_times_differ(&first);
@@ -367,6 +387,43 @@ TEST(a_cursor_comes_back_as_it_was_written)
     assert_int_equal(influx_cursor_metric(&b, &source, "train/acc")->done, 2);
     assert_int_equal(influx_cursor_metric(&b, &source, "train/acc")->at, 9);
     assert_int_equal(b.units.len, 2);
+}
+
+TEST(a_field_keeps_the_kind_of_the_first_value_that_was_sent)
+{
+    struct series_source one = {3, 1, 1, SERIES_METRICS}, other = {3, 2, 1, SERIES_METRICS};
+    autorelease(influx_cursor) struct influx_cursor a, b;
+    autorelease(str) struct str text = STR_INIT;
+    struct err err = ERR_INIT;
+
+    influx_cursor_init(&a, 0);
+    influx_cursor_init(&b, 0);
+    influx_cursor_metric(&a, &one, "n,\xff")->whole = true;
+    influx_cursor_metric(&a, &other, "sent")->at = 4;
+    influx_cursor_settle(&a);
+    assert_true(influx_cursor_metric(&a, &one, "n,\xff")->whole);
+    influx_cursor_metric(&a, &one, "sent")->whole = true;
+    influx_cursor_settle(&a);
+    assert_false(influx_cursor_metric(&a, &one, "sent")->whole);
+    influx_cursor_metric(&a, &one, "n,\xff")->at = 2;
+    influx_cursor_send(&a, a.units.at[0]);
+    influx_cursor_format(&a, "x", &text);
+    assert_ok(influx_cursor_parse(text.s, text.len, 3, &b, &err), &err);
+    influx_cursor_settle(&b); /* of one that was sent so, also if nobody says it */
+    assert_true(influx_cursor_metric(&b, &one, "n,\xff")->whole);
+}
+
+TEST(points_of_lines_keep_their_times)
+{
+    const int64_t steps[] = {STEP_NONE, STEP_NONE, STEP_NONE}, times[] = {20, 10, 20};
+    const double values[] = {1, 2, 3};
+    struct influx_column columns[] = {column("v", steps, times, values, 3)};
+    struct influx_table table = {"m", INFLUX_STAMP_INIT(0), columns, 1, true};
+    struct influx_batch batch = INFLUX_BATCH_INIT;
+
+    influx_batch_add(&batch, &table, true);
+    assert_string_equal(batch.text.s, "m v=1 20\nm v=2 10\nm v=3 20\n");
+    influx_batch_release(&batch);
 }
 
 TEST(what_is_no_cursor_is_refused_with_a_sentence)

@@ -32,8 +32,10 @@ struct iterations {
     /* the open row */
     bool open;
     int64_t step, time_us;
+    int64_t time_ns;   /* the same; INT64_MIN: unknown */
     int64_t before_us; /* of the row before it in the attempt; 0: none */
     double *values;    /* metrics.len */
+    uint16_t *rests;   /* … theirs */
     bool *known;
 };
 
@@ -79,13 +81,13 @@ static void csv_row(const struct iterations *it, const struct tuning_phase *phas
     autorelease(str) struct str time = STR_INIT;
 
     if (it->time_us)
-        str_add_time(&time, it->time_us);
+        str_add_time_ns(&time, it->time_ns);
     fprintf(to, "%s,%lld,%lld,%s", it->id, (long long)it->attempt, (long long)it->step, time.s);
     csv_next_known(to, elapsed_s(it));
     for (size_t i = 0; i < it->metrics.len; i++) {
         fputc(',', to);
         if (it->known[i])
-            csv_double(to, it->values[i]);
+            csv_exact(to, it->values[i], it->rests[i]);
     }
     fprintf(to, ",%lld", (long long)phase->generation);
     for (size_t i = 0; i < it->tuning.n_values; i++)
@@ -96,20 +98,22 @@ static void csv_row(const struct iterations *it, const struct tuning_phase *phas
 
 static void json_row(const struct iterations *it, const struct tuning_phase *phase)
 {
-    autorelease(str) struct str text = STR_INIT;
+    autorelease(str) struct str text = STR_INIT, time = STR_INIT;
     struct json_out out = JSON_OUT(&text);
 
+    if (it->time_us)
+        str_add_time_ns(&time, it->time_ns);
     json_begin_object(&out);
     json_put_text(&out, "trial", it->id);
     json_put_int(&out, "attempt", it->attempt);
     json_put_int(&out, "step", it->step);
-    json_put_time(&out, "time", it->time_us);
+    json_put_text(&out, "time", time.len ? time.s : NULL);
     json_put_known(&out, "elapsed_s", elapsed_s(it));
     json_key(&out, "metrics");
     json_begin_object(&out);
     for (size_t i = 0; i < it->metrics.len; i++)
         if (it->known[i])
-            json_put_double(&out, it->metrics.at[i], it->values[i]);
+            json_put_exact(&out, it->metrics.at[i], it->values[i], it->rests[i]);
     json_end_object(&out);
     json_put_int(&out, "generation", phase->generation);
     tuning_put_system(&out, &it->export->target->spec, "system", phase->values);
@@ -176,9 +180,12 @@ static void on_sample(const struct series_sample *sample, void *arg)
     if (!it->open)
         open_row(it, point->step);
     it->values[column] = point->value;
+    it->rests[column] = sample->rest;
     it->known[column] = true;
-    if (!it->time_us)
+    if (!it->time_us) {
         it->time_us = point->time_us;
+        it->time_ns = sample->time_ns;
+    }
 }
 
 static int walk_attempts(struct iterations *it)
@@ -235,12 +242,14 @@ int export_iterations(const struct export *export)
         r = walk_trials(&it);
     it.naming = false;
     it.values = xcalloc(it.metrics.len + 1, sizeof(*it.values));
+    it.rests = xcalloc(it.metrics.len + 1, sizeof(*it.rests));
     it.known = xcalloc(it.metrics.len + 1, sizeof(*it.known));
     if (r == 0 && !export->jsonl)
         head(&it);
     if (r == 0)
         r = walk_trials(&it);
     free(it.values);
+    free(it.rests);
     free(it.known);
     vec_release(&it.columns);
     vec_foreach (metric, &it.metrics)

@@ -33,6 +33,10 @@ void influx_cursor_release(struct influx_cursor *cursor)
     vec_release(&cursor->units);
     vec_release(&cursor->sending);
     map_text_release(&cursor->places);
+    map_text_release(&cursor->kinds);
+    vec_foreach (name, &cursor->integers)
+        free(*name);
+    vec_release(&cursor->integers);
 }
 
 /* ---- places ---- */
@@ -178,6 +182,56 @@ static void put_unit(struct json_out *out, const struct influx_unit *unit)
 }
 
 /* Units of the batch come first, in its order. */
+static enum influx_sent kind_of(const struct influx_cursor *cursor, const char *name)
+{
+    return (enum influx_sent)(uintptr_t)map_text_find(&cursor->kinds, name);
+}
+
+static void put_kind(struct influx_cursor *cursor, const char *name, enum influx_sent kind)
+{
+    map_text_put(&cursor->kinds, name, (void *)(uintptr_t)kind);
+    if (kind == INFLUX_INTEGERS)
+        vec_push(&cursor->integers, xstrdup(name));
+}
+
+void influx_cursor_settle(struct influx_cursor *cursor)
+{
+    vec_foreach (unit, &cursor->units)
+        vec_foreach (metric, &(*unit)->metrics)
+            if (metric->at && !kind_of(cursor, metric->name))
+                put_kind(cursor, metric->name, INFLUX_FLOATS);
+    vec_foreach (unit, &cursor->units)
+        vec_foreach (metric, &(*unit)->metrics) {
+            if (metric->whole && !kind_of(cursor, metric->name))
+                put_kind(cursor, metric->name, INFLUX_INTEGERS);
+            metric->whole = kind_of(cursor, metric->name) == INFLUX_INTEGERS;
+        }
+}
+
+static void put_integers(struct json_out *out, const struct influx_cursor *cursor)
+{
+    json_key(out, "integers");
+    json_begin_array(out);
+    vec_foreach (name, &cursor->integers) {
+        autorelease(str) struct str key = STR_INIT;
+        percent_encode(*name, "/", &key);
+        json_text(out, key.s);
+    }
+    json_end_array(out);
+}
+
+static void parse_integers(struct influx_cursor *cursor, const json_t *from)
+{
+    for (size_t i = 0; i < json_array_size(from); i++) {
+        const char *key = json_string_value(json_array_get(from, i));
+        autorelease(str) struct str name = STR_INIT;
+        if (!key)
+            continue;
+        percent_decode(key, strlen(key), &name);
+        put_kind(cursor, name.s, INFLUX_INTEGERS);
+    }
+}
+
 void influx_cursor_format(const struct influx_cursor *cursor, const char *to, struct str *ret)
 {
     struct json_out out = JSON_OUT(ret);
@@ -187,6 +241,8 @@ void influx_cursor_format(const struct influx_cursor *cursor, const char *to, st
     json_put_text(&out, "to", to);
     json_put_int(&out, "points", (int64_t)cursor->points);
     json_put_int(&out, "left_out", (int64_t)cursor->left_out);
+    if (cursor->integers.len)
+        put_integers(&out, cursor);
     json_key(&out, "series");
     json_begin_array(&out);
     vec_foreach (unit, &cursor->sending)
@@ -251,6 +307,7 @@ int influx_cursor_parse(const char *text, size_t n, int64_t experiment,
         return err_set(err, EINVAL, "it was written by another version of hone");
     cursor->points = position(json_object_get(root, "points"));
     cursor->left_out = position(json_object_get(root, "left_out"));
+    parse_integers(cursor, json_object_get(root, "integers"));
     json_array_foreach(
         json_object_get(root, "series"), i,
         unit) if (parse_unit(cursor, experiment, unit) <

@@ -21,6 +21,8 @@ struct influx_metric {
     uint64_t done, at;
     uint64_t total; /* in the store */
     uint32_t id;    /* of its name there */
+    bool whole;     /* as samples_series.whole; once settled: it goes as integers */
+    bool lines;     /* … and .lines */
 };
 struct influx_unit { /* a measurement of a source; an InfluxDB series */
     struct series_source source;
@@ -29,12 +31,15 @@ struct influx_unit { /* a measurement of a source; an InfluxDB series */
     size_t next;  /* the metric that will be asked for next, if they come in order */
     bool sending; /* in the batch under way */
 };
+enum influx_sent { INFLUX_FLOATS = 1, INFLUX_INTEGERS };
 struct influx_cursor {
     VEC(struct influx_unit *) units;
     VEC(struct influx_unit *) sending; /* in the order of the batch */
     struct map_text places;            /* source and measurement → unit */
-    int64_t base_ns;                   /* time of what has none */
-    uint64_t points, left_out;         /* acknowledged */
+    struct map_text kinds;     /* metric → of which kind its field is: an enum influx_sent */
+    VEC(char *) integers;      /* metrics of that kind */
+    int64_t base_ns;           /* time of what has none */
+    uint64_t points, left_out; /* acknowledged */
 };
 
 /* `base_ns`: where times are counted from for samples that have none. */
@@ -43,6 +48,10 @@ void influx_cursor_release(struct influx_cursor *cursor);
 /* The metric's place, a new one at its end if need be; borrowed until the next call. */
 struct influx_metric *influx_cursor_metric(struct influx_cursor *cursor,
                                            const struct series_source *source, const char *name);
+/* An InfluxDB field has one kind, that of the first value which it got: what was sent as floats
+ * stays so, else a metric with whole numbers beyond ±2^53 goes as integers. To be called after a
+ * look. */
+void influx_cursor_settle(struct influx_cursor *cursor);
 /* The batch goes to here: what comes of this unit is part of it. */
 void influx_cursor_send(struct influx_cursor *cursor, struct influx_unit *unit);
 /* The server has the batch. */

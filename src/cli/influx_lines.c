@@ -9,6 +9,7 @@
  */
 #include "cli/influx_lines.h"
 
+#include "base/rest.h"
 #include "model/trial.h"
 
 #include <assert.h>
@@ -130,6 +131,16 @@ static int64_t unused(struct influx_batch *batch, struct influx_stamp *stamp, in
     return ns;
 }
 
+/* What came as a line overwrites what has its time there, too. */
+static int64_t stamp_of(struct influx_batch *batch, struct influx_table *table, int64_t raw_ns)
+{
+    if (!table->exact || raw_ns == INFLUX_NO_TIME)
+        return unused(batch, &table->stamp, raw_ns);
+    int64_t ns = MIN(MAX(raw_ns, NS_MIN), NS_MAX);
+    table->stamp = (struct influx_stamp){ns, ns};
+    return ns;
+}
+
 /* ---- lines ---- */
 
 struct row {
@@ -175,6 +186,20 @@ static enum influx_filled next_row(const struct influx_table *table, struct row 
     return any ? INFLUX_FULL : INFLUX_DONE;
 }
 
+/* A number that is not whole has no place among integers: InfluxDB will say so. */
+static void add_value(const struct influx_column *column, struct str *line)
+{
+    double value = column->values[column->at];
+    uint16_t rest = column->rests ? column->rests[column->at] : 0;
+
+    if (rest)
+        str_addf(line, "%lldi", (long long)rest_whole(value, rest));
+    else if (column->whole && value == rint(value) && fabs(value) <= 0x1p53)
+        str_addf(line, "%lldi", (long long)value);
+    else
+        str_add_double(line, value);
+}
+
 /* The fields of a row without its time; how many. */
 static size_t add_fields(const struct influx_table *table, const struct row *row, struct str *line)
 {
@@ -187,7 +212,7 @@ static size_t add_fields(const struct influx_table *table, const struct row *row
         str_add_char(line, fields++ ? ',' : ' ');
         str_add(line, column->field);
         str_add_char(line, '=');
-        str_add_double(line, column->values[column->at]);
+        add_value(column, line);
     }
     if (fields && row->step != STEP_NONE)
         str_addf(line, ",step=%lldi", (long long)row->step);
@@ -231,7 +256,7 @@ enum influx_filled influx_batch_add(struct influx_batch *batch, struct influx_ta
         step_over(table, &row, batch);
         if (!fields)
             continue;
-        str_addf(&line, " %lld\n", (long long)unused(batch, &table->stamp, row.time_ns));
+        str_addf(&line, " %lld\n", (long long)stamp_of(batch, table, row.time_ns));
         str_add_n(&batch->text, line.s, line.len);
         batch->lines++;
         batch->points += fields;

@@ -45,13 +45,16 @@ struct influx_column { /* n values of one metric from `at` on, in their order; b
     size_t n, at;
     const int64_t *steps, *times_ns;
     const double *values;
-    bool more; /* behind these the store has others */
+    const uint16_t *rests; /* base/rest.h; NULL: none */
+    bool whole;            /* it is a field of integers: whole numbers are written as `7i` */
+    bool more;             /* behind these the store has others */
 };
 struct influx_table { /* the columns of one measurement of one source */
     const char *head; /* measurement and tags */
     struct influx_stamp stamp;
     struct influx_column *columns;
     size_t n;
+    bool exact; /* of equal times the last counts: they are written as they are */
 };
 struct influx_batch {
     struct str text;

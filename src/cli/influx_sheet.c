@@ -10,6 +10,7 @@ static void clear(struct influx_sheet *sheet)
         vec_release(&window->steps);
         vec_release(&window->times_ns);
         vec_release(&window->values);
+        vec_release(&window->rests);
     }
     vec_foreach (field, &sheet->fields)
         free(*field);
@@ -34,6 +35,7 @@ static int on_chunk(const struct series_chunk *chunk, void *arg)
         vec_push(&window->steps, chunk->steps[i]);
         vec_push(&window->times_ns, chunk->times_ns[i]);
         vec_push(&window->values, chunk->values[i]);
+        vec_push(&window->rests, series_chunk_rest(chunk, i));
     }
     return 0;
 }
@@ -45,7 +47,7 @@ static int load_metric(struct influx_sheet *sheet, struct samples *samples,
 {
     const struct influx_metric *metric = &unit->metrics.at[origin.metric];
     struct samples_series series = {
-        .source = unit->source, .metric = metric->name, .id = metric->id};
+        .source = unit->source, .metric = metric->name, .id = metric->id, .whole = metric->whole};
     uint64_t want = MIN(to - origin.from, (uint64_t)INFLUX_WINDOW);
     struct influx_window window = {.values = {NULL, 0, 0}};
     autorelease(str) struct str field = STR_INIT;
@@ -59,6 +61,8 @@ static int load_metric(struct influx_sheet *sheet, struct samples *samples,
                                    .steps = window.steps.at,
                                    .times_ns = window.times_ns.at,
                                    .values = window.values.at,
+                                   .rests = window.rests.at,
+                                   .whole = metric->whole,
                                    .more = n == want && origin.from + n < to};
     vec_push(&sheet->fields, (char *)column.field);
     vec_push(&sheet->windows, window);
@@ -70,7 +74,7 @@ static int load_metric(struct influx_sheet *sheet, struct samples *samples,
 int influx_sheet_load(struct influx_sheet *sheet, struct samples *samples,
                       const struct influx_unit *unit, bool again, struct err *err)
 {
-    bool some = false;
+    bool some = false, exact = false;
 
     clear(sheet);
     for (size_t i = 0; i < unit->metrics.len; i++) {
@@ -83,11 +87,13 @@ int influx_sheet_load(struct influx_sheet *sheet, struct samples *samples,
         if (r < 0)
             return r;
         some |= r > 0;
+        exact |= metric->lines;
     }
     sheet->table = (struct influx_table){.head = sheet->head.s,
                                          .stamp = unit->stamp,
                                          .columns = sheet->columns.at,
-                                         .n = sheet->columns.len};
+                                         .n = sheet->columns.len,
+                                         .exact = exact};
     return some;
 }
 

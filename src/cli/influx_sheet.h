@@ -15,6 +15,7 @@ struct influx_window { /* values of one metric */
     VEC(int64_t) steps;
     VEC(int64_t) times_ns;
     VEC(double) values;
+    VEC(uint16_t) rests; /* (values) */
 };
 struct influx_origin { /* of a column: its metric in the unit, the position of its first value */
     size_t metric;

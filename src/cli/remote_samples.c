@@ -77,6 +77,8 @@ static void tell_source(const struct samples *base, const json_t *row, samples_f
                    .file = (enum series_file)number},
         .metric = json_string_value(metric),
         .count = (uint64_t)count,
+        .whole = json_is_true(json_array_get(row, 5)),
+        .lines = json_is_true(json_array_get(row, 6)),
     };
     if (!series.source.trial)
         series.source.experiment = 0;
@@ -104,7 +106,8 @@ static int look(struct samples *base, bool always, samples_fn *fn, void *arg, st
 /* ---- values ---- */
 
 static int ask_window(struct server_samples *samples, const struct samples_series *series,
-                      uint64_t from, uint64_t limit, const struct str **ret, struct err *err)
+                      uint64_t from, uint64_t limit, bool rests, const struct str **ret,
+                      struct err *err)
 {
     autorelease(str) struct str path = STR_INIT;
     int tries = 0, r;
@@ -112,8 +115,8 @@ static int ask_window(struct server_samples *samples, const struct samples_serie
     str_addf(&path, "/v1/experiments/%lld/samples?trial=%lld&attempt=%lld&source=%s",
              (long long)samples->base.experiment, (long long)series->source.trial,
              (long long)series->source.attempt, samples_files[series->source.file]);
-    str_addf(&path, "&from=%llu&limit=%llu&metric=", (unsigned long long)from,
-             (unsigned long long)limit);
+    str_addf(&path, "&from=%llu&limit=%llu%s&metric=", (unsigned long long)from,
+             (unsigned long long)limit, rests ? "&rests=1" : "");
     percent_encode(series->metric, "", &path);
     do
         r = remote_read(samples->remote, path.s, ret, err);
@@ -124,33 +127,71 @@ static int ask_window(struct server_samples *samples, const struct samples_serie
     return r;
 }
 
-static void give_window(const struct str *bytes, series_chunk_fn *fn, void *arg)
+struct window {
+    size_t n;
+    int64_t *steps, *times_ns;
+    double *values, *rests; /* rests NULL: there are none */
+};
+
+static void window_release(struct window *window)
+{
+    free(window->steps);
+    free(window->times_ns);
+    free(window->values);
+    free(window->rests);
+}
+
+static void window_init(struct window *window, const struct str *bytes)
 {
     size_t n = bytes->len / SAMPLES_BYTES;
-    autofree(mem) int64_t *steps = xcalloc(n + 1, sizeof(*steps));
-    autofree(mem) int64_t *times_ns = xcalloc(n + 1, sizeof(*times_ns));
-    autofree(mem) double *values = xcalloc(n + 1, sizeof(*values));
-    struct series_chunk chunk = {.n = n, .steps = steps, .times_ns = times_ns, .values = values};
 
-    samples_get(bytes->s, n, steps, times_ns, values);
-    fn(&chunk, arg);
+    window->n = n;
+    window->steps = xcalloc(n + 1, sizeof(*window->steps));
+    window->times_ns = xcalloc(n + 1, sizeof(*window->times_ns));
+    window->values = xcalloc(n + 1, sizeof(*window->values));
+    samples_get(bytes->s, n, window->steps, window->times_ns, window->values);
+}
+
+/* What the server has from a position on. */
+static int load_window(struct server_samples *samples, const struct samples_series *series,
+                       uint64_t from, uint64_t limit, struct window *ret, struct err *err)
+{
+    const struct str *bytes = NULL;
+    int r = ask_window(samples, series, from, limit, false, &bytes, err);
+
+    if (r < 0)
+        return r;
+    window_init(ret, bytes);
+    if (!series->whole || !ret->n)
+        return 0;
+    r = ask_window(samples, series, from, ret->n, true, &bytes, err);
+    if (r >= 0 && bytes->len == ret->n * SAMPLES_BYTES) {
+        ret->rests = xcalloc(ret->n, sizeof(*ret->rests));
+        samples_get(bytes->s, ret->n, ret->steps, ret->times_ns, ret->rests);
+    }
+    return r;
 }
 
 static int read_server(struct samples *base, const struct samples_series *series, uint64_t from,
                        uint64_t to, series_chunk_fn *fn, void *arg, struct err *err)
 {
     struct server_samples *samples = (struct server_samples *)base;
-    const struct str *bytes = NULL;
 
     while (from < to) {
-        int r =
-            ask_window(samples, series, from, MIN(to - from, (uint64_t)SAMPLES_PAGE), &bytes, err);
+        autorelease(window) struct window window = {.n = 0};
+        int r = load_window(samples, series, from, MIN(to - from, (uint64_t)SAMPLES_PAGE), &window,
+                            err);
         if (r < 0)
             return r;
-        if (!bytes->len)
+        if (!window.n)
             return 0;
-        from += bytes->len / SAMPLES_BYTES;
-        give_window(bytes, fn, arg);
+        struct series_chunk chunk = {.n = window.n,
+                                     .steps = window.steps,
+                                     .times_ns = window.times_ns,
+                                     .values = window.values,
+                                     .rests = window.rests};
+        from += window.n;
+        fn(&chunk, arg);
     }
     return 0;
 }

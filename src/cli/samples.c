@@ -39,15 +39,19 @@ struct listing {
     struct series_db *series;
     samples_fn *fn;
     void *arg;
+    struct series_wholes wholes;
 };
 
 static int on_info(const struct series_info *info, void *arg)
 {
-    const struct listing *listing = arg;
+    struct listing *listing = arg;
     struct samples_series series = {.source = info->source,
                                     .metric = series_db_name_text(listing->series, info->name),
                                     .id = info->name,
-                                    .count = info->stats.count};
+                                    .count = info->stats.count,
+                                    .whole =
+                                        series_wholes_ask(&listing->wholes, listing->series, info),
+                                    .lines = series_db_is_lines(listing->series, &info->source)};
     listing->fn(&series, listing->arg);
     return 0;
 }
@@ -55,12 +59,13 @@ static int on_info(const struct series_info *info, void *arg)
 static int look(struct samples *base, bool always, samples_fn *fn, void *arg, struct err *err)
 {
     struct home_samples *samples = (struct home_samples *)base;
-    struct listing listing = {samples->series, fn, arg};
+    struct listing listing = {.series = samples->series, .fn = fn, .arg = arg};
     struct series_size size;
     int r = series_db_refresh(samples->series, err);
 
     if (r < 0)
         return r;
+    series_db_every(samples->series, true); /* positions must not change */
     series_db_size(samples->series, &size);
     if (!always && size.rows == samples->rows && size.values == samples->values)
         return 0;
@@ -69,6 +74,8 @@ static int look(struct samples *base, bool always, samples_fn *fn, void *arg, st
     series_db_list(samples->series, base->experiment, -1, SERIES_NAME_NONE, on_info, &listing);
     if (base->machine)
         series_db_list(samples->series, 0, 0, SERIES_NAME_NONE, on_info, &listing);
+    series_db_every(samples->series, false);
+    vec_release(&listing.wholes.known);
     return 0;
 }
 
@@ -86,7 +93,8 @@ static int on_chunk(const struct series_chunk *chunk, void *arg)
     struct series_chunk part = {.n = n,
                                 .steps = chunk->steps + from,
                                 .times_ns = chunk->times_ns + from,
-                                .values = chunk->values + from};
+                                .values = chunk->values + from,
+                                .rests = chunk->rests ? chunk->rests + from : NULL};
 
     reading->skip -= from;
     reading->want -= n;
@@ -101,7 +109,9 @@ static int read_store(struct samples *base, const struct samples_series *series,
     struct home_samples *samples = (struct home_samples *)base;
     struct reading reading = {.skip = from, .want = to - from, .fn = fn, .arg = arg};
 
+    series_db_every(samples->series, true);
     series_db_read(samples->series, &series->source, series->id, &series_all, on_chunk, &reading);
+    series_db_every(samples->series, false);
     return 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * samples.h — every sample of an experiment, in the order in which they came: of the home's store,
- * or of a server. For `hone export --follow` and `--influx`.
+ * samples.h — every sample of an experiment, in the order in which they came, also those that a
+ * later one of the same time replaced: of the home's store, or of a server. For `hone export
+ * --follow` and `--influx`, which go on by position.
  */
 #ifndef HONE_SAMPLES_H
 #define HONE_SAMPLES_H
@@ -15,6 +16,9 @@ struct samples_series { /* a metric of a source; borrowed for the call */
     const char *metric;
     uint32_t id; /* for samples_read(); never SERIES_NAME_NONE */
     uint64_t count;
+    bool whole; /* some trial has whole numbers of it beyond ±2^53: to InfluxDB they go as integers
+                 */
+    bool lines; /* series_db_is_lines(): of values with the same time the last counts */
 };
 typedef void samples_fn(const struct samples_series *series, void *arg);
 typedef void samples_param_fn(const char *name, const char *text, void *arg);
@@ -25,7 +29,8 @@ struct samples_ops {
     bool (*goes_on)(struct samples *samples);
     /* All series that there are, if there is more than at the last look or `always`. */
     int (*look)(struct samples *samples, bool always, samples_fn *fn, void *arg, struct err *err);
-    /* Values from..to of one; of the chunk only n, steps, times_ns and values are filled in. */
+    /* Values from..to of one; of the chunk only n, steps, times_ns, values and rests are filled
+     * in. */
     int (*read)(struct samples *samples, const struct samples_series *series, uint64_t from,
                 uint64_t to, series_chunk_fn *fn, void *arg, struct err *err);
     /* The parameters of a trial, as texts; "": inactive. */

@@ -178,13 +178,25 @@ void observed_mark(struct observed *observed, int64_t number)
     vec_push(&observed->changed, number);
 }
 
+/* What the double before it lacks. */
+static void gather_rest(struct observe *observe, uint32_t name, int64_t integer)
+{
+    uint32_t rest = series_db_rest(observe->db, name);
+
+    if (rest == SERIES_NAME_NONE)
+        return;
+    observe->names.at[observe->names.len++] = rest;
+    observe->values.at[observe->values.len++] = rest_of(integer);
+    observe->counts.values--; /* it is counted with the row's, and is none */
+}
+
 /* The numbers of a line behind those that wait; how many. *ret_step: of a field `step`. */
 static size_t gather(struct observe *observe, const struct influx_line *line, int64_t *ret_step)
 {
     size_t before = observe->names.len;
 
-    vec_reserve(&observe->names, before + line->n_fields);
-    vec_reserve(&observe->values, before + line->n_fields);
+    vec_reserve(&observe->names, before + 2 * line->n_fields);
+    vec_reserve(&observe->values, before + 2 * line->n_fields);
     for (size_t i = 0; i < line->n_fields; i++) {
         const struct influx_field *field = &line->fields[i];
         struct influx_name *name = field->name;
@@ -203,6 +215,8 @@ static size_t gather(struct observe *observe, const struct influx_line *line, in
             *ret_step = field->integer;
         observe->names.at[observe->names.len++] = name->handle;
         observe->values.at[observe->values.len++] = field->value;
+        if (field->kind == INFLUX_INTEGER && rest_needed(field->integer))
+            gather_rest(observe, name->handle, field->integer);
     }
     return observe->names.len - before;
 }

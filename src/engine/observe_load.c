@@ -14,7 +14,8 @@
 #include <math.h>
 
 #define NAME_MAX_BYTES 200
-#define TURN_TRIALS    500 /* whose summaries are written at once */
+#define TURN_TRIALS    500   /* whose summaries are written at once */
+#define SUMMED_EXACTLY 20000 /* values of a trial: 1 ms */
 
 /* ---- found again ---- */
 
@@ -373,6 +374,27 @@ static int on_info(const struct series_info *info, void *arg)
     return 0;
 }
 
+static int count_values(const struct series_info *info, void *arg)
+{
+    *(uint64_t *)arg += info->stats.count;
+    return 0;
+}
+
+/* Which values of one time count is looked for on this thread in small trials only: the summaries
+ * of others tell of all that came, and `show` and filters look for themselves. */
+static void list_trial(struct observed *observed, int64_t number, struct summing *summing)
+{
+    struct series_db *db = observed->observe->db;
+    int64_t experiment = observed->experiment.id;
+    uint64_t values = 0;
+
+    series_db_names(db, experiment, number, count_values, &values);
+    if (values <= SUMMED_EXACTLY)
+        series_db_list(db, experiment, number, SERIES_NAME_NONE, on_info, summing);
+    else
+        series_db_names(db, experiment, number, on_info, summing);
+}
+
 static void sum_up(struct observed *observed, size_t most)
 {
     struct observe *observe = observed->observe;
@@ -382,8 +404,7 @@ static void sum_up(struct observed *observed, size_t most)
         struct observed_trial *trial = &observed->trials.at[number - 1];
         struct summing summing = {.observed = observed, .number = number};
         trial->changed = false;
-        series_db_list(observe->db, observed->experiment.id, number, SERIES_NAME_NONE, on_info,
-                       &summing);
+        list_trial(observed, number, &summing);
         observed_put_trial(observed, number, NULL);
         observed->experiment.ended_us = MAX(observed->experiment.ended_us, trial->ended_us);
         observed->experiment.created_us = MIN(observed->experiment.created_us, trial->started_us);

@@ -68,8 +68,10 @@ static int store_pile(struct observe *observe, const struct observe_pile *pile, 
         row.values = observe->values.at + waiting->at;
         vec_push(&observe->sorted, row);
     }
-    return series_db_append(observe->db, &pile->source, observe->sorted.at, observe->sorted.len,
-                            err);
+    int r = series_db_lines(observe->db, pile->source.experiment, err);
+    return r < 0 ? r
+                 : series_db_append(observe->db, &pile->source, observe->sorted.at,
+                                    observe->sorted.len, err);
 }
 
 int observe_store_rows(struct observe *observe, struct err *err)

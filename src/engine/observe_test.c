@@ -51,8 +51,10 @@ static uint32_t values_of(int64_t trial)
 {
     uint32_t n = 0;
     int64_t experiment = observe_find(o.observe, "d");
+    series_db_every(outside.db, true); /* also those that a later one of the same time replaced */
     assert_int_equal(
         series_db_list(outside.db, experiment, trial, SERIES_NAME_NONE, count_values, &n), 0);
+    series_db_every(outside.db, false);
     return n;
 }
 
@@ -109,6 +111,7 @@ TEST(lines_of_trials_in_turn_are_stored_in_the_order_in_which_they_came)
     assert_ok(tell("m,t=b v=6 2"), NULL);
     assert_ok(tell("m,t=a w=9,v=2 1"), NULL);
     assert_int_equal(observe_flush(o.observe, NULL), 0);
+    series_db_every(outside.db, true);
     for (int64_t trial = 1; trial <= 2; trial++) {
         struct series_source source = {observe_find(o.observe, "d"), trial, 0, SERIES_OUTSIDE};
         uint32_t name = series_db_name(outside.db, "m.v", 3);
@@ -117,6 +120,57 @@ TEST(lines_of_trials_in_turn_are_stored_in_the_order_in_which_they_came)
     }
     assert_int_equal(told.n, ARRAY_LEN(expected));
     assert_memory_equal(told.values, expected, sizeof(expected));
+    observe_down();
+}
+
+TEST(a_line_that_is_sent_again_is_one_point_and_the_last_counts)
+{
+    static const double expected[] = {3, 2, 9};
+    struct told told = {.n = 0};
+
+    observe_up();
+    assert_ok(tell("m,t=a v=1 1"), NULL);
+    assert_ok(tell("m,t=a v=3 2"), NULL);
+    assert_ok(tell("m,t=a w=9,v=2 1"), NULL);
+    assert_int_equal(observe_flush(o.observe, NULL), 0);
+    struct series_source source = {observe_find(o.observe, "d"), 1, 0, SERIES_OUTSIDE};
+    uint32_t v = series_db_name(outside.db, "m.v", 3), w = series_db_name(outside.db, "m.w", 3);
+    series_db_read(outside.db, &source, v, &series_all, take_value, &told);
+    series_db_read(outside.db, &source, w, &series_all, take_value, &told);
+    assert_int_equal(told.n, ARRAY_LEN(expected));
+    assert_memory_equal(told.values, expected, sizeof(expected));
+    observe_down();
+}
+
+static int take_whole(const struct series_chunk *chunk, void *arg)
+{
+    int64_t *to = arg;
+
+    assert_int_equal(chunk->n, 2);
+    for (size_t i = 0; i < chunk->n; i++) {
+        uint16_t rest = series_chunk_rest(chunk, i);
+        to[i] = rest ? rest_whole(chunk->values[i], rest) : (int64_t)chunk->values[i];
+    }
+    return 0;
+}
+
+TEST(integers_of_lines_are_stored_exactly_and_counted_once)
+{
+    struct observe_counts counts;
+    int64_t told[2] = {0, 0};
+
+    observe_up();
+    assert_ok(tell("m,t=a n=9007199254740993i,v=1 1"), NULL);
+    assert_ok(tell("m,t=a n=5i,v=2 2"), NULL);
+    assert_int_equal(observe_flush(o.observe, NULL), 0);
+    struct series_source source = {observe_find(o.observe, "d"), 1, 0, SERIES_OUTSIDE};
+    uint32_t name = series_db_name(outside.db, "m.n", 3);
+    series_db_read(outside.db, &source, name, &series_all, take_whole, told);
+    assert_int_equal(told[0], 9007199254740993);
+    assert_int_equal(told[1], 5);
+    observe_counts(o.observe, &counts);
+    assert_int_equal(counts.values, 4);
+    assert_int_equal(values_of(1), 4);
     observe_down();
 }
 

@@ -32,7 +32,7 @@ static int on_summary(int64_t trial, const struct summary *summary, void *arg)
 
 void untold_find(struct series_db *db, struct store *reader, int64_t experiment, struct untold *ret)
 {
-    series_db_list(db, experiment, -1, SERIES_NAME_NONE, on_kept, ret);
+    series_db_names(db, experiment, -1, on_kept, ret);
     store_summaries(reader, experiment, 0, on_summary, ret, NULL);
 }
 

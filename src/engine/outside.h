@@ -9,7 +9,8 @@
 #include "series/db.h"
 #include "store/store.h"
 
-/* By number − 1: values that are stored, less those that summaries tell of. */
+/* By number − 1: values that are stored, less those that summaries tell of. A trial some of whose
+ * values do not count (series_db_lines) is among them, and is summed up once more. */
 struct untold {
     int64_t *at; /* a VEC */
     size_t len, cap;

@@ -87,6 +87,15 @@ struct series_db *record_db(struct record *record)
     return record->db;
 }
 
+static struct gather_sample told_by(const struct agent_sample *sample, int64_t step)
+{
+    return (struct gather_sample){.metric = sample->metric,
+                                  .step = step,
+                                  .time_ns = sample_time_ns(sample->time_us, sample->ns),
+                                  .value = sample->value,
+                                  .rest = sample->rest};
+}
+
 void record_samples(struct record *record, const struct attempt *attempt,
                     const struct agent_event *event)
 {
@@ -96,8 +105,8 @@ void record_samples(struct record *record, const struct attempt *attempt,
     for (size_t i = 0; i < event->n_samples; i++) {
         const struct agent_sample *sample = &event->samples[i];
         source.file = (enum series_file)sample->file;
-        gather_sample(&record->gather, &source, sample->end, sample->metric, sample->step,
-                      sample->time_us, sample->value);
+        struct gather_sample told = told_by(sample, sample->step);
+        gather_sample(&record->gather, &source, sample->end, &told);
     }
     gather_end(&record->gather);
 }
@@ -112,8 +121,8 @@ void record_figures(struct record *record, const struct attempt *attempt,
                                         SERIES_SYSTEM};
     for (size_t i = 0; i < event->n_samples; i++) {
         const struct agent_sample *sample = &event->samples[i];
-        gather_sample(&record->gather, &source, 0, sample->metric, STEP_NONE, sample->time_us,
-                      sample->value);
+        struct gather_sample told = told_by(sample, STEP_NONE);
+        gather_sample(&record->gather, &source, 0, &told);
     }
     gather_end(&record->gather);
 }

@@ -19,6 +19,7 @@ void line_clear(struct line *line, int64_t time_us)
         line->axis[i] = STEP_NONE;
     line->inner_step = false;
     line->time_us = time_us;
+    line->ns = 0;
 }
 
 void line_release(struct line *line)

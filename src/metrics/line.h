@@ -16,7 +16,8 @@ enum axis { AXIS_STEP, AXIS_EPOCH, AXIS_ITERATION, AXES, AXIS_NONE };
 struct reading {
     size_t name; /* where it begins in line.names, with a NUL behind it */
     double value;
-    bool weak; /* `name 0.5`, without ':' or '=': counts only beside an axis */
+    uint16_t rest; /* base/rest.h */
+    bool weak;     /* `name 0.5`, without ':' or '=': counts only beside an axis */
 };
 
 /* Cleared for each line; the memory stays. */
@@ -26,6 +27,7 @@ struct line {
     int64_t axis[AXES]; /* STEP_NONE: not on this line */
     bool inner_step;    /* the step was written "100/600" */
     int64_t time_us;
+    uint16_t ns;        /* … and so many nanoseconds, 0 … 999 */
     struct str work[2]; /* for readers that must copy what they read */
 };
 

@@ -9,6 +9,7 @@
  * iteration are the axis. Beyond InfluxDB: nan and inf are numbers. A line counts whole or not at
  * all, so that a damaged one cannot give half of its values.
  */
+#include "base/rest.h"
 #include "metrics/line.h"
 
 #include <errno.h>
@@ -143,8 +144,19 @@ static size_t read_bool(const struct cursor *in, double *ret)
     return 0;
 }
 
+/* The rest of `n` digits before an `i` (base/rest.h). The smallest number is no step, so
+ * number_parse() does not tell it. */
+static uint16_t rest_of_digits(const char *s, size_t n, const struct number *number)
+{
+    static const char smallest[] = "-9223372036854775808";
+
+    if (number->integer != STEP_NONE)
+        return rest_of(number->integer);
+    return n == sizeof(smallest) - 1 && memcmp(s, smallest, n) == 0 ? rest_of(INT64_MIN) : 0;
+}
+
 /* Returns the kind, or -EINVAL. */
-static int read_value(struct cursor *in, struct number *ret)
+static int read_value(struct cursor *in, struct number *ret, uint16_t *ret_rest)
 {
     if (at(in, '"'))
         return read_text(in);
@@ -153,8 +165,10 @@ static int read_value(struct cursor *in, struct number *ret)
         in->p += n;
         if (at(in, '.')) /* "1." */
             in->p++;
-        else if (ret->whole && (at(in, 'i') || at(in, 'u')))
+        else if (ret->whole && (at(in, 'i') || at(in, 'u'))) {
+            *ret_rest = rest_of_digits(in->p - n, n, ret);
             in->p++;
+        }
     } else {
         *ret = (struct number){.whole = false};
         n = number_parse_special(in->p, in->end, &ret->value);
@@ -167,7 +181,7 @@ static int read_value(struct cursor *in, struct number *ret)
 }
 
 /* The metric's name from measurement, field and tags. */
-static int add_metric(struct line *line, const char *field, size_t n, double value)
+static int add_metric(struct line *line, const char *field, size_t n, double value, uint16_t rest)
 {
     struct str *measurement = &line->work[0];
     const char *tags = measurement->s + strlen(measurement->s) + 1;
@@ -184,6 +198,7 @@ static int add_metric(struct line *line, const char *field, size_t n, double val
     if (name.len > FILE_NAME_LIMIT)
         return -EINVAL;
     line_add(line, name.s, name.len, value, false);
+    vec_last(&line->readings)->rest = rest;
     return 0;
 }
 
@@ -200,17 +215,19 @@ static int read_field(struct line *line, struct cursor *in)
 {
     struct str *field = &line->work[1];
     struct number value = {.value = 0};
+    uint16_t rest = 0;
+
     str_cut(field, 0);
     if (read_key(in, ",= ", field) < 0 || !at(in, '='))
         return -EINVAL;
     in->p++;
-    int kind = read_value(in, &value);
+    int kind = read_value(in, &value, &rest);
     if (kind != FIELD_NUMBER)
         return kind < 0 ? kind : 0;
     enum axis axis = field_axis(field);
     if (axis != AXIS_NONE && line_set_axis_number(line, axis, &value))
         return 0;
-    return add_metric(line, field->s, field->len, value.value);
+    return add_metric(line, field->s, field->len, value.value, rest);
 }
 
 static int read_fields(struct line *line, struct cursor *in)
@@ -224,7 +241,8 @@ static int read_fields(struct line *line, struct cursor *in)
         in->p++;
     }
     bool both = line->axis[AXIS_STEP] != STEP_NONE && line->axis[AXIS_EPOCH] != STEP_NONE;
-    return both ? add_metric(line, "epoch", 5, (double)line->axis[AXIS_EPOCH]) : 0;
+    int64_t epoch = line->axis[AXIS_EPOCH];
+    return both ? add_metric(line, "epoch", 5, (double)epoch, rest_of(epoch)) : 0;
 }
 
 /* Nanoseconds to the end of the line. */
@@ -244,7 +262,9 @@ static int read_time(struct line *line, struct cursor *in)
     if (in->p == first)
         return -EINVAL;
     skip_spaces(in);
-    line->time_us = (minus ? -ns : ns) / 1000;
+    ns = minus ? -ns : ns;
+    line->ns = (uint16_t)((ns % 1000 + 1000) % 1000);
+    line->time_us = ns / 1000 - (ns % 1000 < 0);
     return in->p == in->end ? 0 : -EINVAL;
 }
 

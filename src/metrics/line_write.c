@@ -5,6 +5,7 @@
  */
 #include "metrics/line_write.h"
 
+#include "base/rest.h"
 #include "metrics/line.h"
 
 void line_write_name(struct str *to, const char *name)
@@ -39,11 +40,14 @@ bool line_write(struct str *to, const struct sample *sample)
         return false;
     put_escaped(to, sample->metric);
     str_add(to, " value=");
-    str_add_double(to, sample->value);
+    if (sample->rest)
+        str_addf(to, "%lldi", (long long)rest_whole(sample->value, sample->rest));
+    else
+        str_add_double(to, sample->value);
     if (sample->step != STEP_NONE)
         str_addf(to, ",step=%lldi", (long long)sample->step);
     if (sample->time_us > 0 && sample->time_us < INT64_MAX / 1000)
-        str_addf(to, " %lld", (long long)sample->time_us * 1000);
+        str_addf(to, " %lld", (long long)sample_time_ns(sample->time_us, sample->ns));
     str_add_char(to, '\n');
     return true;
 }

@@ -47,6 +47,15 @@ TEST(a_line_reads_back_as_it_was)
         }
 }
 
+TEST(nanoseconds_and_whole_numbers_read_back_as_they_were)
+{
+    struct sample sample = sample_of("n", 0x1p63, 7, 1700000000123456);
+
+    sample.ns = 789;
+    sample.rest = 1023; /* 2^63 - 1 */
+    check(sample);
+}
+
 TEST(what_no_name_can_have_is_replaced)
 {
     autorelease(str) struct str line = STR_INIT;

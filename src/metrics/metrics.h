@@ -12,10 +12,21 @@
 struct sample {
     const char *metric; /* borrowed, for the call only */
     double value;       /* may be NaN or Inf */
+    uint16_t rest;      /* base/rest.h: of a whole number beyond ±2^53 */
+    uint16_t ns;        /* so many nanoseconds behind time_us, 0 … 999 */
     int64_t step;       /* STEP_NONE if the program gave none: the reader counts then */
     int64_t time_us;    /* wall, as written by the program or of reading; 0: unknown */
     uint64_t end;       /* offset in the file behind the line that told it */
 };
+/* INT64_MIN: it is unknown. */
+static inline int64_t sample_time_ns(int64_t time_us, uint16_t ns)
+{
+    __int128 time_ns = (__int128)time_us * 1000 + ns;
+
+    if (!time_us)
+        return INT64_MIN;
+    return (int64_t)MIN(MAX(time_ns, (__int128)INT64_MIN + 1), (__int128)INT64_MAX);
+}
 typedef void sample_fn(const struct sample *sample, void *arg);
 
 /* The patterns of a spec, compiled. Thread-safe once made. */

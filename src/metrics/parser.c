@@ -69,6 +69,8 @@ static void emit(struct metrics_parser *parser)
             .value = reading->value,
             .step = step,
             .time_us = found->time_us,
+            .ns = found->ns,
+            .rest = reading->rest,
             .end = parser->end,
         };
         parser->counts.samples++;

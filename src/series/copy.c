@@ -42,8 +42,12 @@ static void copy_sample(const struct sample *sample, void *arg)
     int64_t step = metrics_step(&next, sample->step);
 
     map_text_put(&copy->next, sample->metric, (void *)(uintptr_t)next);
-    gather_sample(&copy->gather, &copy->source, sample->end, sample->metric, step, sample->time_us,
-                  sample->value);
+    struct gather_sample told = {.metric = sample->metric,
+                                 .step = step,
+                                 .time_ns = sample_time_ns(sample->time_us, sample->ns),
+                                 .value = sample->value,
+                                 .rest = sample->rest};
+    gather_sample(&copy->gather, &copy->source, sample->end, &told);
 }
 
 int series_copy_new(struct series_db *db, const char *home, const struct spec *spec,

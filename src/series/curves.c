@@ -80,7 +80,7 @@ int curves_open(const char *home, int64_t experiment, struct curves **ret, struc
     int r = series_db_open(home, SERIES_READ, &curves->db, err);
     if (r < 0)
         return r;
-    series_db_list(curves->db, experiment, -1, SERIES_NAME_NONE, on_any, curves);
+    series_db_names(curves->db, experiment, -1, on_any, curves);
     *ret = TAKE(curves);
     return 0;
 }

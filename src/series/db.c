@@ -127,7 +127,7 @@ const char *const *series_db_notes(const struct series_db *db)
 /* ---- names ---- */
 uint32_t series_db_name(struct series_db *db, const char *name, size_t n)
 {
-    if (n == 0 || n > SERIES_NAME_MAX || memchr(name, '\0', n))
+    if (n == 0 || n > SERIES_NAME_MAX || memchr(name, '\0', n) || intern_text_is_rest(name, n))
         return SERIES_NAME_NONE;
     uint32_t there = intern_find(&db->intern, name, n);
     if (there != SERIES_NAME_NONE || db->intern.texts.len >= SERIES_NAMES_MAX)
@@ -138,6 +138,21 @@ uint32_t series_db_name(struct series_db *db, const char *name, size_t n)
 const char *series_db_name_text(const struct series_db *db, uint32_t name)
 {
     return name < db->intern.texts.len ? db->intern.texts.at[name] : NULL;
+}
+
+uint32_t series_db_rest(struct series_db *db, uint32_t name)
+{
+    uint32_t there = intern_rest(&db->intern, name, false);
+
+    if (there != SERIES_NAME_NONE || db->intern.texts.len >= SERIES_NAMES_MAX ||
+        strlen(db->intern.texts.at[name]) >= SERIES_NAME_MAX)
+        return there;
+    return intern_rest(&db->intern, name, true);
+}
+
+bool series_db_is_rest(const struct series_db *db, uint32_t name)
+{
+    return intern_is_rest(&db->intern, name);
 }
 
 /* ---- rows ---- */

@@ -16,6 +16,7 @@
 #define HONE_SERIES_DB_H
 
 #include "base/err.h"
+#include "base/rest.h"
 #include "series/block.h"
 
 struct series_db;
@@ -56,6 +57,15 @@ const char *const *series_db_notes(const struct series_db *db);
  * long, empty, or too many. */
 uint32_t series_db_name(struct series_db *db, const char *name, size_t n);
 const char *series_db_name_text(const struct series_db *db, uint32_t name);
+/* Whole numbers of 64 bits beyond ±2^53 are stored exactly as two values of a row, side by side:
+ * the nearest double under the name, and behind it the rest (base/rest.h, as a double) under the
+ * name that this gives. NONE: the name is too long for that, or there are too many. Lists do not
+ * tell such names; chunks tell the rests beside the values. */
+uint32_t series_db_rest(struct series_db *db, uint32_t name);
+/* Is it such a name? */
+bool series_db_is_rest(const struct series_db *db, uint32_t name);
+/* Has some trial of the experiment such numbers of this metric? */
+bool series_db_has_rests(struct series_db *db, int64_t experiment, uint32_t name);
 
 struct series_row {
     uint64_t end;          /* offset in the source's file behind what told it; 0: not from a file */
@@ -71,6 +81,13 @@ struct series_row {
  * -ENOSPC and the like: nothing was taken; try again. -EINVAL: a name that is none, no values. */
 int series_db_append(struct series_db *db, const struct series_source *source,
                      const struct series_row *rows, size_t n, struct err *err);
+/* The experiment's values from outside come as lines: of a metric's values with the same time the
+ * last one counts, in lists, chunks and headers, so that a line which is sent again adds nothing.
+ */
+int series_db_lines(struct series_db *db, int64_t experiment, struct err *err);
+bool series_db_is_lines(const struct series_db *db, const struct series_source *source);
+/* Tell every value that came, also those that do not count: for who goes on by position. */
+void series_db_every(struct series_db *db, bool every);
 /* Who is told of rows as they are taken; NULL: nobody. The function may look at names, and nothing
  * else of the handle. */
 typedef void series_rows_fn(const struct series_source *source, const struct series_row *rows,
@@ -108,23 +125,40 @@ struct series_info {
     struct block_stats stats;      /* over all of it, without decoding */
     int64_t first_step, last_step; /* smallest and largest; STEP_NONE: none has one */
     int64_t first_ns, last_ns;
+    uint64_t replaced; /* values that do not count, since a later one has their time */
 };
 typedef int series_info_fn(const struct series_info *info, void *arg); /* not 0: stop, returned */
-/* trial -1: of all trials of the experiment. name NONE: all. */
+/* trial -1: of all trials of the experiment. name NONE: all but those of rests. */
 int series_db_list(struct series_db *db, int64_t experiment, int64_t trial, uint32_t name,
                    series_info_fn *fn, void *arg);
+
+/* All of them, for who wants names and sources: statistics are of every value that came. */
+int series_db_names(struct series_db *db, int64_t experiment, int64_t trial, series_info_fn *fn,
+                    void *arg);
+/* The answers of series_db_has_rests() while the series of one experiment are listed. */
+struct series_wholes {      /* zero at first; release `known` */
+    VEC(signed char) known; /* by name: 1, -1: it has none; 0: nobody asked */
+};
+bool series_wholes_ask(struct series_wholes *wholes, struct series_db *db,
+                       const struct series_info *info);
 
 /* The values of one metric of one source, in the order in which they came, a block at a time. */
 struct series_chunk {
     size_t n;
     const int64_t *steps, *times_ns; /* borrowed for the call; of the row group */
     const double *values;
+    const double *rests; /* NULL: there is none; ask series_chunk_rest() */
     const struct block_stats *stats;
     int64_t first_step, last_step; /* smallest and largest; STEP_NONE: none has one */
     int64_t first_ns, last_ns;     /* the same; INT64_MIN: none */
 };
+/* That of the i-th value, 0: it has none. */
+static inline uint16_t series_chunk_rest(const struct series_chunk *chunk, size_t i)
+{
+    return chunk->rests ? rest_checked(chunk->values[i], chunk->rests[i]) : 0;
+}
 typedef int series_chunk_fn(const struct series_chunk *chunk, void *arg);
-struct series_range { /* rows outside may still come; whole blocks outside are not decoded */
+struct series_range { /* rows outside may still come; whole blocks outside are mostly not read */
     int64_t min_step, max_step; /* INT64_MIN, INT64_MAX: all */
     int64_t min_ns, max_ns;
 };

@@ -355,7 +355,7 @@ static int load_file(struct series_db *db, const struct db_file *file, struct er
     }
     if (!layer) {
         layer = layer_new(file->first, file->last);
-        layer->memory = memory_new(file->first);
+        layer->memory = memory_new(file->first, &db->intern);
         db_layer_insert(db, layer);
     }
     return load_log(db, layer, file->name, err);

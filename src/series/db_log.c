@@ -40,7 +40,7 @@ int db_log_begin(struct series_db *db, struct err *err)
         return err_errno(err, errno, "cannot write %s/%s", db->folder, name);
     set_frozen_aside(db);
     struct layer *layer = layer_new(db->number + 1, db->number + 1);
-    layer->memory = memory_new(layer->first);
+    layer->memory = memory_new(layer->first, &db->intern);
     db_layer_insert(db, layer);
     db->log.fd = fd;
     db->log.at = 0;

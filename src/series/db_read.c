@@ -61,6 +61,46 @@ static void list_segment(struct series_db *db, const struct place *place, const 
     }
 }
 
+static int measure(const struct series_chunk *chunk, void *arg)
+{
+    struct series_info *to = arg;
+
+    block_stats_add(&to->stats, chunk->stats);
+    range_add(chunk->first_step, &to->first_step, &to->last_step);
+    range_add(chunk->last_step, &to->first_step, &to->last_step);
+    range_add(chunk->first_ns, &to->first_ns, &to->last_ns);
+    range_add(chunk->last_ns, &to->first_ns, &to->last_ns);
+    return 0;
+}
+
+/* Without the values that do not count. */
+static void measure_last(struct series_db *db, const struct place *place, struct series_info *info)
+{
+    struct db_replaced replaced;
+
+    db_replaced_find(db, place, info->name, &replaced);
+    if (replaced.len) {
+        *info = (struct series_info){.source = info->source,
+                                     .name = info->name,
+                                     .first_step = INT64_MIN,
+                                     .last_step = INT64_MIN,
+                                     .first_ns = INT64_MIN,
+                                     .last_ns = INT64_MIN,
+                                     .replaced = replaced.len};
+        db_read_last(db, place, info->name, &replaced, measure, info);
+    }
+    vec_release(&replaced);
+}
+
+static int tell_info(struct series_db *db, const struct place *place, size_t i, series_info_fn *fn,
+                     void *arg)
+{
+    struct series_info info = db->infos.at[i];
+
+    measure_last(db, place, &info);
+    return fn(&info, arg);
+}
+
 static int list_place(struct series_db *db, const struct place *place, uint32_t name,
                       series_info_fn *fn, void *arg)
 {
@@ -76,7 +116,8 @@ static int list_place(struct series_db *db, const struct place *place, uint32_t 
     vec_foreach (info, &db->infos)
         db->slots.at[info->name] = 0;
     for (size_t i = 0; i < db->infos.len && r == 0; i++)
-        r = fn(&db->infos.at[i], arg);
+        if (name != SERIES_NAME_NONE || !intern_is_rest(&db->intern, db->infos.at[i].name))
+            r = tell_info(db, place, i, fn, arg);
     return r;
 }
 
@@ -95,7 +136,56 @@ int series_db_list(struct series_db *db, int64_t experiment, int64_t trial, uint
     return r;
 }
 
+int series_db_names(struct series_db *db, int64_t experiment, int64_t trial, series_info_fn *fn,
+                    void *arg)
+{
+    bool every = db->every;
+
+    db->every = true;
+    int r = series_db_list(db, experiment, trial, SERIES_NAME_NONE, fn, arg);
+    db->every = every;
+    return r;
+}
+
+static bool part_has(const struct part *part, uint32_t name)
+{
+    return part->memory ? memory_column(part->memory, name) != NULL
+                        : segment_column(part->layer->segment, part->index, name) != NULL;
+}
+
+bool series_db_has_rests(struct series_db *db, int64_t experiment, uint32_t name)
+{
+    uint32_t rest = intern_rest(&db->intern, name, false);
+    size_t i =
+        rest == SERIES_NAME_NONE ? SIZE_MAX : directory_from(&db->directory, experiment, INT64_MIN);
+
+    for (; i < db->directory.places.len; i++) {
+        const struct place *place = db->directory.places.at[i];
+        if (place->key.experiment != experiment)
+            break;
+        vec_foreach (part, &place->parts)
+            if (part_has(part, rest))
+                return true;
+    }
+    return false;
+}
+
+bool series_wholes_ask(struct series_wholes *wholes, struct series_db *db,
+                       const struct series_info *info)
+{
+    while (wholes->known.len <= info->name)
+        vec_push(&wholes->known, 0);
+    signed char *known = &wholes->known.at[info->name];
+    if (!*known)
+        *known = series_db_has_rests(db, info->source.experiment, info->name) ? 1 : -1;
+    return *known > 0;
+}
+
 /* ---- values ---- */
+struct column_names { /* of a metric, and of its rests; NONE: nobody has such */
+    uint32_t values, rests;
+};
+
 static int load_memory(struct strand *strand)
 {
     const struct memory_group *group = strand->group;
@@ -106,10 +196,13 @@ static int load_memory(struct strand *strand)
         now->n = MIN(group->rows.len - from, BLOCK_VALUES);
         strand->next += now->n;
         memory_gather(group, strand->place, from, now->n, strand->values);
+        if (strand->rest)
+            memory_gather(group, strand->rest_place, from, now->n, strand->rests);
         now->steps = group->steps.at + from;
         now->times_ns = group->times_ns.at + from;
         now->rows = group->rows.at + from;
         now->values = strand->values;
+        now->rests = strand->rest ? strand->rests : NULL;
         strand_rows_measure(now);
         if (range_meets(strand->range, now))
             return 1;
@@ -117,10 +210,20 @@ static int load_memory(struct strand *strand)
     return 0;
 }
 
-static int read_memory(const struct memory_source *source, uint32_t name,
+/* Where the rests of a metric are in a group; the group's width if it has none. */
+static uint32_t find_rest(const struct memory_group *group, uint32_t rest)
+{
+    uint32_t i = 0;
+
+    while (i < group->n && (rest == SERIES_NAME_NONE || group->names[i] != rest))
+        i++;
+    return i;
+}
+
+static int read_memory(const struct memory_source *source, struct column_names name,
                        const struct series_range *range, series_chunk_fn *fn, void *arg)
 {
-    const struct memory_column *column = memory_column(source, name);
+    const struct memory_column *column = memory_column(source, name.values);
     size_t n = column ? column->strands.len : 0;
 
     if (!n)
@@ -128,42 +231,63 @@ static int read_memory(const struct memory_source *source, uint32_t name,
     autofree(mem) struct strand *strands = xmalloc(n * sizeof(*strands));
     for (size_t i = 0; i < n; i++) {
         const struct memory_strand *at = &column->strands.at[i];
+        const struct memory_group *group = source->groups.at[at->group];
         strands[i].load = load_memory;
-        strands[i].group = source->groups.at[at->group];
+        strands[i].group = group;
         strands[i].place = at->place;
+        strands[i].rest_place = find_rest(group, name.rests);
+        strands[i].rest = strands[i].rest_place < group->n ? group : NULL;
         strands[i].next = strands[i].at = strands[i].now.n = 0;
         strands[i].range = range;
     }
     return strands_read(strands, n, fn, arg);
 }
 
-static int read_segment(struct series_db *db, const struct part *part, uint32_t name,
+static int read_segment(struct series_db *db, const struct part *part, struct column_names name,
                         const struct series_range *range, series_chunk_fn *fn, void *arg)
 {
     struct segment_reader reader = {part->layer->segment, db_note_fn, db};
-    const struct segment_column *column = segment_column(reader.segment, part->index, name);
+    const struct segment_column *column = segment_column(reader.segment, part->index, name.values);
+    const struct segment_column *rests =
+        name.rests == SERIES_NAME_NONE ? NULL
+                                       : segment_column(reader.segment, part->index, name.rests);
 
     if (!column)
         return 0;
     autofree(mem) struct strand *strands = xmalloc(column->strands * sizeof(*strands));
     for (uint32_t i = 0; i < column->strands; i++)
-        segment_strand_init(&strands[i], &reader, column, i, range);
+        segment_strand_init(&strands[i], &reader, column, rests, i, range);
     return strands_read(strands, column->strands, fn, arg);
+}
+
+int db_read_parts(struct series_db *db, const struct place *place, uint32_t name,
+                  const struct series_range *range, series_chunk_fn *fn, void *arg)
+{
+    struct column_names names = {name, intern_rest(&db->intern, name, false)};
+    int r = 0;
+
+    for (size_t i = 0; i < place->parts.len && r == 0; i++) {
+        const struct part *part = &place->parts.at[i];
+        if (part->memory)
+            r = read_memory(part->memory, names, range ? range : &series_all, fn, arg);
+        else
+            r = read_segment(db, part, names, range ? range : &series_all, fn, arg);
+    }
+    return r;
 }
 
 int series_db_read(struct series_db *db, const struct series_source *source, uint32_t name,
                    const struct series_range *range, series_chunk_fn *fn, void *arg)
 {
     const struct place *place = directory_find(&db->directory, source);
-    int r = 0;
+    struct db_replaced replaced;
 
-    for (size_t i = 0; place && i < place->parts.len && r == 0; i++) {
-        const struct part *part = &place->parts.at[i];
-        if (part->memory)
-            r = read_memory(part->memory, name, range ? range : &series_all, fn, arg);
-        else
-            r = read_segment(db, part, name, range ? range : &series_all, fn, arg);
-    }
+    if (!place)
+        return 0;
+    db_replaced_find(db, place, name, &replaced);
+    int r = replaced.len ? db_read_last(db, place, name, &replaced, fn, arg)
+                         : db_read_parts(db, place, name, range, fn, arg);
+    vec_release(&replaced);
     return r;
 }
 
@@ -228,8 +352,10 @@ static int headers_of(const struct part *part, uint32_t name, series_chunk_fn *f
     struct heads heads = {0};
     int r = 0;
 
-    if (part->memory)
-        return read_memory(part->memory, name, &series_all, tell_head, &telling);
+    if (part->memory) {
+        struct column_names names = {name, SERIES_NAME_NONE};
+        return read_memory(part->memory, names, &series_all, tell_head, &telling);
+    }
     heads_of_segment(part, name, &heads);
     for (size_t i = 0; i < heads.at.len && r == 0; i++) {
         const struct head *head = &heads.at.at[i];
@@ -249,9 +375,17 @@ int series_db_headers(struct series_db *db, const struct series_source *source, 
                       series_chunk_fn *fn, void *arg)
 {
     const struct place *place = directory_find(&db->directory, source);
+    struct telling telling = {fn, arg};
+    struct db_replaced replaced;
     int r = 0;
 
-    for (size_t i = 0; place && i < place->parts.len && r == 0; i++)
+    if (!place)
+        return 0;
+    db_replaced_find(db, place, name, &replaced);
+    if (replaced.len)
+        r = db_read_last(db, place, name, &replaced, tell_head, &telling);
+    for (size_t i = 0; !replaced.len && i < place->parts.len && r == 0; i++)
         r = headers_of(&place->parts.at[i], name, fn, arg);
+    vec_release(&replaced);
     return r;
 }

@@ -381,7 +381,7 @@ static bool grow(struct drawing *drawing, struct series_db *db, const struct cou
         !same_parts(&drawing->seen, now, n - 1))
         return false;
     const struct course_part *was = &drawing->seen.parts.at[n - 1], *is = &now->parts.at[n - 1];
-    if (is->info.stats.count <= drawing->rows || !begins_alike(was, is))
+    if (is->info.stats.count <= drawing->rows || is->info.replaced || !begins_alike(was, is))
         return false;
     *(has_times(drawing) ? &range.min_ns : &range.min_step) = drawing->last;
     read_part(&feeding, db, is, &range);

@@ -28,6 +28,16 @@ static bool fits(const struct gather *gather, const struct gathered *first,
     return true;
 }
 
+static void put_rest(struct gather *gather, const struct gathered *sample)
+{
+    uint32_t rest = sample->rest ? series_db_rest(gather->db, sample->name) : SERIES_NAME_NONE;
+
+    if (rest == SERIES_NAME_NONE)
+        return;
+    vec_push(&gather->names, rest);
+    vec_push(&gather->values, sample->rest);
+}
+
 /* The row that begins with the first of n samples; how many it took. */
 static size_t put_row(struct gather *gather, const struct gathered *samples, size_t n)
 {
@@ -37,13 +47,14 @@ static size_t put_row(struct gather *gather, const struct gathered *samples, siz
     for (; took < n && (took == 0 || fits(gather, samples, &samples[took])); took++) {
         vec_push(&gather->names, samples[took].name);
         vec_push(&gather->values, samples[took].value);
+        put_rest(gather, &samples[took]);
     }
     size_t behind = n - took; /* no more rows than that follow in this line */
     struct series_row row = {
         .end = gather->end > behind ? gather->end - behind : gather->end,
         .step = samples->step,
         .time_ns = samples->time_ns,
-        .n = took,
+        .n = gather->names.len,
         .names = gather->names.at,
         .values = gather->values.at,
     };
@@ -65,21 +76,24 @@ static bool same_source(const struct series_source *a, const struct series_sourc
 }
 
 void gather_sample(struct gather *gather, const struct series_source *source, uint64_t end,
-                   const char *metric, int64_t step, int64_t time_us, double value)
+                   const struct gather_sample *sample)
 {
+    const char *metric = sample->metric;
+
     if (gather->line.len && (gather->end != end || !same_source(&gather->source, source)))
         gather_end(gather);
     uint32_t name = metric_is_word(metric) ? SERIES_NAME_NONE
                                            : series_db_name(gather->db, metric, strlen(metric));
     if (name == SERIES_NAME_NONE)
         return;
-    struct gathered sample = {
+    struct gathered told = {
         .name = name,
-        .step = step,
-        .time_ns = time_us ? time_us * 1000 : INT64_MIN,
-        .value = value,
+        .rest = sample->rest,
+        .step = sample->step,
+        .time_ns = sample->time_ns,
+        .value = sample->value,
     };
     gather->source = *source;
     gather->end = end;
-    vec_push(&gather->line, sample);
+    vec_push(&gather->line, told);
 }

@@ -15,8 +15,15 @@
 #include "series/db.h"
 
 typedef void gather_fn(const struct series_source *source, const struct series_row *row, void *arg);
+struct gather_sample { /* as a reader tells it */
+    const char *metric;
+    int64_t step, time_ns; /* INT64_MIN: none */
+    double value;
+    uint16_t rest; /* base/rest.h */
+};
 struct gathered {
     uint32_t name;
+    uint16_t rest;
     int64_t step, time_ns;
     double value;
 };
@@ -34,7 +41,7 @@ void gather_init(struct gather *gather, struct series_db *db, gather_fn *fn, voi
 void gather_release(struct gather *gather);
 /* A word for Hone itself (metric_is_word) or a name that the store does not take is left out. */
 void gather_sample(struct gather *gather, const struct series_source *source, uint64_t end,
-                   const char *metric, int64_t step, int64_t time_us, double value);
+                   const struct gather_sample *sample);
 void gather_end(struct gather *gather);
 
 #endif

@@ -33,13 +33,13 @@ TEST(a_line_is_one_row_and_a_line_of_several_steps_several)
     struct series_source file = {1, 1, 1, SERIES_METRICS}, out = {1, 1, 1, SERIES_STDOUT};
 
     gather_init(&gather, db, add_row, &rows);
-    gather_sample(&gather, &file, 10, "a", 0, 5, 1);
-    gather_sample(&gather, &file, 10, "b", 0, 5, 2);
-    gather_sample(&gather, &file, 10, "hone.generation", 0, 5, 2);
-    gather_sample(&gather, &file, 20, "a", 1, 5, 3);
-    gather_sample(&gather, &out, 20, "a", 1, 5, 4);
-    gather_sample(&gather, &out, 20, "a", 2, 5, 5);
-    gather_sample(&gather, &out, 20, "b", 7, 5, 6);
+    gather_sample(&gather, &file, 10, &(struct gather_sample){"a", 0, 5000, 1, 0});
+    gather_sample(&gather, &file, 10, &(struct gather_sample){"b", 0, 5000, 2, 0});
+    gather_sample(&gather, &file, 10, &(struct gather_sample){"hone.generation", 0, 5000, 2, 0});
+    gather_sample(&gather, &file, 20, &(struct gather_sample){"a", 1, 5000, 3, 0});
+    gather_sample(&gather, &out, 20, &(struct gather_sample){"a", 1, 5000, 4, 0});
+    gather_sample(&gather, &out, 20, &(struct gather_sample){"a", 2, 5000, 5, 0});
+    gather_sample(&gather, &out, 20, &(struct gather_sample){"b", 7, 5000, 6, 0});
     gather_end(&gather);
     gather_end(&gather);
     assert_string_equal(rows.text.s, "0@10/0:a=1 b=2 0@20/1:a=3 1@18/1:a=4 1@19/2:a=5 1@20/7:b=6 ");

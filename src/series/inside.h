@@ -59,6 +59,7 @@ struct series_db {
     uint64_t log_bytes;      /* LOG_BYTES; tests take less */
     series_rows_fn *on_rows; /* NULL: nobody is told */
     void *rows_arg;
+    bool every;      /* series_db_every */
     uint64_t number; /* of the newest log or segment ever seen */
     struct job *sealing, *merging;
     struct syncing *syncing;       /* NULL: no sync runs */
@@ -105,6 +106,23 @@ struct layer *db_active(struct series_db *db);
 int db_log_begin(struct series_db *db, struct err *err);
 int db_log_go_on(struct series_db *db, struct layer *layer, struct err *err);
 int db_log_write(struct series_db *db, struct err *err);
+
+/* ---- db_read.c ---- */
+/* Of the parts of a source, as they are. */
+int db_read_parts(struct series_db *db, const struct place *place, uint32_t name,
+                  const struct series_range *range, series_chunk_fn *fn, void *arg);
+
+/* ---- db_again.c ---- */
+struct db_replaced { /* places among the values of a metric, counted from 0; a VEC, rising */
+    uint64_t *at;
+    size_t len, cap;
+};
+/* Those for which a later value of the same time counts. Release it. */
+void db_replaced_find(struct series_db *db, const struct place *place, uint32_t name,
+                      struct db_replaced *ret);
+/* The values but for those. */
+int db_read_last(struct series_db *db, const struct place *place, uint32_t name,
+                 const struct db_replaced *replaced, series_chunk_fn *fn, void *arg);
 
 /* ---- db_worker.c ---- */
 /* Take over what workers have done, and give them what is to do. */

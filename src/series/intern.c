@@ -51,6 +51,18 @@ uint32_t intern_add(struct intern *in, const char *text, size_t n)
         char *copy = xstrndup(text, n);
         vec_push(&in->texts, copy);
         *slot = (uint32_t)in->texts.len;
+        in->rests += intern_text_is_rest(text, n);
     }
     return *slot - 1;
+}
+
+uint32_t intern_rest(struct intern *in, uint32_t name, bool add)
+{
+    if (!in->rests && !add)
+        return UINT32_MAX;
+    size_t n = strlen(in->texts.at[name]);
+    autofree(mem) char *text = xmalloc(n + 2);
+    memcpy(text, in->texts.at[name], n);
+    text[n] = INTERN_REST;
+    return add ? intern_add(in, text, n + 1) : intern_find(in, text, n + 1);
 }

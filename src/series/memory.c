@@ -12,10 +12,11 @@
 #include <assert.h>
 #include <errno.h>
 
-struct memory *memory_new(uint64_t number)
+struct memory *memory_new(uint64_t number, const struct intern *intern)
 {
     struct memory *memory = xcalloc(1, sizeof(*memory));
     memory->number = number;
+    memory->intern = intern;
     return memory;
 }
 
@@ -96,6 +97,7 @@ struct memory_source *memory_source(struct memory *memory, const struct series_s
             hash++;
         source = xcalloc(1, sizeof(*source));
         source->key = *key;
+        source->intern = memory->intern;
         map_put(&memory->by_key, hash, source);
         vec_push(&memory->sources, source);
     }
@@ -207,8 +209,18 @@ static struct memory_group *group_find_or_add(struct memory_source *source, cons
     if (group)
         return group;
     if (n > 1 && (source->groups.len >= MEMORY_GROUPS || has_twice(names, n)))
-        return NULL;
+        return n == 2 && names[0] != names[1] && intern_is_rest(source->intern, names[1])
+                   ? group_add(source, hash, names, n, &source->last)
+                   : NULL;
     return group_add(source, hash, names, n, &source->last);
+}
+
+/* A value and its rest, of a row that is taken apart. */
+static size_t pair_at(const struct memory_source *source, const struct series_row *row, size_t i)
+{
+    bool pair = i + 1 < row->n && row->names[i] != row->names[i + 1] &&
+                intern_is_rest(source->intern, row->names[i + 1]);
+    return pair ? 2 : 1;
 }
 
 static bool fits(const struct memory_group *group, const struct series_row *row)
@@ -231,8 +243,9 @@ void memory_add(struct memory_source *source, const struct series_row *row)
         group_push(group, row, number, row->values);
         return;
     }
-    for (size_t i = 0; i < row->n; i++) {
-        group = group_find_or_add(source, &row->names[i], 1);
+    for (size_t i = 0, n; i < row->n; i += n) {
+        n = pair_at(source, row, i);
+        group = group_find_or_add(source, &row->names[i], n);
         assert(group);
         group_push(group, row, number, &row->values[i]);
     }

@@ -7,7 +7,8 @@
  *
  * A row's number counts the rows of its source, so that what lies in different groups can be told
  * in the order in which it came. A source with random subsets of metrics would make a group for
- * each: beyond MEMORY_GROUPS of them a row is taken apart, and each metric has a group of its own.
+ * each: beyond MEMORY_GROUPS of them a row is taken apart, and each metric has a group of its own
+ * (with its rests, where it has some: a value and its rest are never in two groups).
  *
  * Once it is frozen, a worker may read names, sources, groups and rows while the owner reads, too.
  */
@@ -20,12 +21,16 @@
 
 #define MEMORY_GROUPS 64
 
+struct intern;
+
 struct memory_group {
     uint32_t n;      /* metrics */
     uint32_t *names; /* (n) of the handle */
     VEC(int64_t) steps, times_ns;
     VEC(uint64_t) rows; /* their numbers */
     VEC(double) values; /* (rows, n) */
+    size_t risen;       /* times of so many rows were looked at: … */
+    bool falls;         /* … one is not above that before it */
 };
 struct memory_strand { /* the part of a column that lies in one group */
     uint32_t group, place;
@@ -39,8 +44,9 @@ struct memory_column {
 };
 struct memory_source {
     struct series_source key;
-    uint64_t end;  /* highest seen */
-    uint64_t rows; /* seen */
+    const struct intern *intern; /* that of the log */
+    uint64_t end;                /* highest seen */
+    uint64_t rows;               /* seen */
     VEC(struct memory_group *) groups;
     VEC(struct memory_column) columns; /* in order of appearance */
     struct map shapes;                 /* hash of names → group + 1 */
@@ -51,7 +57,8 @@ struct memory_drop {
     int64_t experiment, trial; /* trial 0: all of them */
 };
 struct memory {
-    uint64_t number; /* of the log */
+    uint64_t number;             /* of the log */
+    const struct intern *intern; /* of the handle */
     VEC(struct memory_source *) sources;
     struct map by_key;
     VEC(const char *) names;   /* defined in this log, by the log's numbers; NULL: not (yet) */
@@ -61,7 +68,7 @@ struct memory {
     struct memory_source *recent;
 };
 
-struct memory *memory_new(uint64_t number);
+struct memory *memory_new(uint64_t number, const struct intern *intern);
 void memory_free(struct memory *memory);
 DEFINE_AUTOFREE(memory);
 
@@ -92,7 +99,6 @@ void memory_gather(const struct memory_group *group, uint32_t place, size_t from
 
 /* Take in one record of a log. Notes get a sentence for what cannot be used. `intern` gives the
  * handle's number and text of a name. */
-struct intern;
 struct wal_record;
 int memory_replay(struct memory *memory, struct intern *intern, const struct wal_record *record,
                   struct err *err);

@@ -8,6 +8,7 @@
  * it is, with the column left out. If a source would have too many groups, as random subsets of
  * metrics make them, each metric gets one of its own.
  */
+#include "series/intern.h"
 #include "series/seal.h"
 
 #include <assert.h>
@@ -260,8 +261,13 @@ static void merge_group(struct merging *merging, const struct group_out *out,
 /* ---- a group for each metric ---- */
 struct apart {
     struct merging *merging;
-    uint32_t name; /* in the output */
-    uint64_t row;  /* of the next one: within one metric, so none is left out */
+    uint32_t name, rest; /* in the output; rest NONE: it has none */
+    uint64_t row;        /* of the next one: within one metric, so none is left out */
+};
+struct apart_name {
+    uint32_t handle;
+    const char *text;
+    size_t n;
 };
 
 static void apart_flush(struct apart *apart)
@@ -273,6 +279,8 @@ static void apart_flush(struct apart *apart)
     segment_put_chunk(apart->merging->writer, pending->n, pending->steps, pending->times_ns,
                       pending->rows);
     segment_put_values(apart->merging->writer, apart->name, pending->values.at);
+    if (apart->rest != SERIES_NAME_NONE)
+        segment_put_values(apart->merging->writer, apart->rest, pending->values.at + BLOCK_VALUES);
     pending->n = 0;
 }
 
@@ -285,6 +293,7 @@ static int apart_take(const struct series_chunk *chunk, void *arg)
         pending->steps[pending->n] = chunk->steps[i];
         pending->times_ns[pending->n] = chunk->times_ns[i];
         pending->rows[pending->n] = apart->row++;
+        pending->values.at[BLOCK_VALUES + pending->n] = chunk->rests ? chunk->rests[i] : 0;
         pending->values.at[pending->n++] = chunk->values[i];
         if (pending->n == BLOCK_VALUES)
             apart_flush(apart);
@@ -292,49 +301,102 @@ static int apart_take(const struct series_chunk *chunk, void *arg)
     return 0;
 }
 
-static void read_input(struct merging *merging, size_t input, uint32_t name, struct apart *apart)
+static const struct segment_column *column_in(const struct merging *merging, size_t input,
+                                              uint32_t name)
+{
+    return merging->has[input] && name != SERIES_NAME_NONE
+               ? segment_column(merging->inputs[input].segment, merging->at[input] - 1, name)
+               : NULL;
+}
+
+static void read_input(struct merging *merging, size_t input, uint32_t name, uint32_t rest,
+                       struct apart *apart)
 {
     struct segment_reader reader = {merging->inputs[input].segment, ignore, NULL};
-    const struct segment_column *column =
-        merging->has[input] ? segment_column(reader.segment, merging->at[input] - 1, name) : NULL;
+    const struct segment_column *column = column_in(merging, input, name);
+    const struct segment_column *rests = column_in(merging, input, rest);
 
     if (!column)
         return;
     apart->name = number_of(merging, input, column->name);
     struct strand *strands = xmalloc(column->strands * sizeof(*strands));
     for (uint32_t i = 0; i < column->strands; i++)
-        segment_strand_init(&strands[i], &reader, column, i, &series_all);
+        segment_strand_init(&strands[i], &reader, column, rests, i, &series_all);
     strands_read(strands, column->strands, apart_take, apart);
     free(strands);
 }
 
-static int by_handle(const void *a, const void *b)
+/* A metric's rests come right behind it: no byte is below theirs. */
+static int by_text(const void *a, const void *b)
 {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
+    const struct apart_name *x = a, *y = b;
+    int r = memcmp(x->text, y->text, MIN(x->n, y->n));
+    return r ? r : (x->n > y->n) - (x->n < y->n);
 }
 
-static void take_apart(struct merging *merging)
+struct apart_names {
+    struct apart_name *at; /* a VEC */
+    size_t len, cap;
+};
+
+/* Those of the source in hand, in order and each once. */
+static void list_names(const struct merging *merging, struct apart_names *ret)
 {
-    VEC(uint32_t) names = {0}; /* of the handle */
+    size_t n = 0;
 
     for (size_t i = 0; i < merging->n; i++) {
         const struct segment *segment = merging->inputs[i].segment;
         const struct segment_source *source =
             merging->has[i] ? &segment->sources[merging->at[i] - 1] : NULL;
-        for (uint32_t j = 0; source && j < source->columns; j++)
-            vec_push(&names, segment->handle_name[segment->columns[source->first_column + j].name]);
+        for (uint32_t j = 0; source && j < source->columns; j++) {
+            uint32_t name = segment->columns[source->first_column + j].name;
+            uint64_t from = name ? segment->name_ends[name - 1] : 0;
+            struct apart_name made = {segment->handle_name[name], segment->name_text + from,
+                                      segment->name_ends[name] - from};
+            vec_push(ret, made);
+        }
     }
-    if (names.len)
-        qsort(names.at, names.len, sizeof(*names.at), by_handle);
-    vec_reserve(&merging->pending->values, BLOCK_VALUES);
+    if (ret->len)
+        qsort(ret->at, ret->len, sizeof(*ret->at), by_text);
+    for (size_t i = 0; i < ret->len; i++)
+        if (i == 0 || ret->at[i].handle != ret->at[n - 1].handle)
+            ret->at[n++] = ret->at[i];
+    ret->len = n;
+}
+
+/* Is `next` the name of the rests of `name`? */
+static bool is_rest_of(const struct apart_name *next, const struct apart_name *name)
+{
+    return next->n == name->n + 1 && intern_text_is_rest(next->text, next->n) &&
+           memcmp(next->text, name->text, name->n) == 0;
+}
+
+static uint32_t number_of_handle(struct merging *merging, uint32_t handle)
+{
+    for (size_t i = 0; i < merging->n; i++) {
+        const struct segment_column *column = column_in(merging, i, handle);
+        if (column)
+            return number_of(merging, i, column->name);
+    }
+    return SERIES_NAME_NONE;
+}
+
+static void take_apart(struct merging *merging)
+{
+    struct apart_names names = {0};
+
+    list_names(merging, &names);
+    vec_reserve(&merging->pending->values, 2 * BLOCK_VALUES);
     for (size_t i = 0; i < names.len && !merging->writer->error; i++) {
-        struct apart apart = {merging, 0, 0};
-        if (i && names.at[i] == names.at[i - 1])
-            continue;
+        struct apart apart = {.merging = merging, .rest = SERIES_NAME_NONE};
+        uint32_t handle = names.at[i].handle, rest = SERIES_NAME_NONE;
+        if (i + 1 < names.len && is_rest_of(&names.at[i + 1], &names.at[i])) {
+            rest = names.at[++i].handle;
+            apart.rest = number_of_handle(merging, rest);
+        }
         segment_put_group(merging->writer);
         for (size_t j = 0; j < merging->n; j++)
-            read_input(merging, j, names.at[i], &apart);
+            read_input(merging, j, handle, rest, &apart);
         apart_flush(&apart);
     }
     vec_release(&names);

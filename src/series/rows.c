@@ -18,8 +18,9 @@ struct cursor { /* a row group */
         bool there; /* in this chunk */
     })
     columns;
-    uint32_t next; /* chunk of a segment */
-    size_t n, at;  /* rows that are loaded; those that were told */
+    uint32_t *rests; /* (its metrics) where their rests are; NULL: there are none */
+    uint32_t next;   /* chunk of a segment */
+    size_t n, at;    /* rows that are loaded; those that were told */
     const int64_t *steps, *times_ns;
     const uint64_t *rows;
     struct loaded *loaded; /* of a segment */
@@ -38,6 +39,7 @@ static void weave_release(struct weave *weave)
 {
     vec_foreach (cursor, &weave->cursors) {
         vec_release(&cursor->columns);
+        free(cursor->rests);
         free(cursor->loaded);
         free(cursor->values);
     }
@@ -79,6 +81,34 @@ static void add_segment(struct weave *weave, const struct segment_reader *reader
             if (strand->group - source->first_group < source->groups)
                 vec_push(&weave->cursors.at[strand->group - source->first_group].columns, made);
         }
+    }
+}
+
+static size_t width_of(const struct cursor *cursor)
+{
+    return cursor->memory ? cursor->memory->n : cursor->columns.len;
+}
+
+static uint32_t name_at(const struct cursor *cursor, size_t i)
+{
+    return cursor->memory ? cursor->memory->names[i] : cursor->columns.at[i].name;
+}
+
+#define REST_NOWHERE UINT32_MAX       /* a metric without rests */
+#define REST_ITSELF  (UINT32_MAX - 1) /* a column of rests */
+
+static void find_rests(struct cursor *cursor, struct intern *intern)
+{
+    size_t n = width_of(cursor);
+
+    cursor->rests = xmalloc((n + 1) * sizeof(*cursor->rests));
+    for (size_t i = 0; i < n; i++)
+        cursor->rests[i] = intern_is_rest(intern, name_at(cursor, i)) ? REST_ITSELF : REST_NOWHERE;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t rest = intern_rest(intern, name_at(cursor, i), false);
+        for (size_t k = 0; k < n && rest != SERIES_NAME_NONE; k++)
+            if (name_at(cursor, k) == rest)
+                cursor->rests[i] = (uint32_t)k;
     }
 }
 
@@ -153,17 +183,37 @@ static void sink(struct weave *weave, size_t i)
     }
 }
 
-static void tell_row(const struct cursor *cursor, series_cell_fn *fn, void *arg)
+static bool is_there(const struct cursor *cursor, size_t i)
+{
+    return cursor->memory || cursor->columns.at[i].there;
+}
+
+static double value_at(const struct cursor *cursor, size_t i)
 {
     const struct memory_group *memory = cursor->memory;
-    size_t at = cursor->at, n = memory ? memory->n : cursor->columns.len;
+
+    return memory ? memory->values.at[cursor->at * memory->n + i]
+                  : cursor->values[i * BLOCK_VALUES + cursor->at];
+}
+
+static uint16_t rest_at(const struct cursor *cursor, size_t i, double value)
+{
+    uint32_t at = cursor->rests ? cursor->rests[i] : REST_NOWHERE;
+
+    return at < REST_ITSELF && is_there(cursor, at) ? rest_checked(value, value_at(cursor, at)) : 0;
+}
+
+static void tell_row(const struct cursor *cursor, series_cell_fn *fn, void *arg)
+{
+    size_t at = cursor->at, n = width_of(cursor);
     struct series_cell cell = {.step = cursor->steps[at], .time_ns = cursor->times_ns[at]};
 
     for (size_t i = 0; i < n; i++) {
-        if (!memory && !cursor->columns.at[i].there)
+        if (!is_there(cursor, i) || (cursor->rests && cursor->rests[i] == REST_ITSELF))
             continue;
-        cell.name = memory ? memory->names[i] : cursor->columns.at[i].name;
-        cell.value = memory ? memory->values.at[at * n + i] : cursor->values[i * BLOCK_VALUES + at];
+        cell.name = name_at(cursor, i);
+        cell.value = value_at(cursor, i);
+        cell.rest = rest_at(cursor, i, cell.value);
         fn(&cell, arg);
     }
 }
@@ -185,12 +235,59 @@ static void tell_all(struct weave *weave, series_cell_fn *fn, void *arg)
     }
 }
 
-void series_db_rows(struct series_db *db, const struct series_source *source, series_cell_fn *fn,
-                    void *arg)
-{
-    const struct place *place = directory_find(&db->directory, source);
+/* ---- cells that count ---- */
 
-    for (size_t i = 0; place && i < place->parts.len; i++) {
+struct sieve_metric {
+    struct db_replaced replaced;
+    size_t next;
+    uint64_t place; /* of its next value */
+};
+struct sieve {
+    struct series_db *db;
+    const struct place *from;
+    series_cell_fn *fn;
+    void *arg;
+    struct map places; /* name → metrics[i], as i + 1 */
+    VEC(struct sieve_metric) metrics;
+};
+
+static struct sieve_metric *metric_of(struct sieve *sieve, uint32_t name)
+{
+    uintptr_t place = (uintptr_t)map_find(&sieve->places, name);
+
+    if (!place) {
+        struct sieve_metric made = {.next = 0};
+        db_replaced_find(sieve->db, sieve->from, name, &made.replaced);
+        vec_push(&sieve->metrics, made);
+        place = sieve->metrics.len;
+        map_put(&sieve->places, name, (void *)place);
+    }
+    return &sieve->metrics.at[place - 1];
+}
+
+static void sift(const struct series_cell *cell, void *arg)
+{
+    struct sieve *sieve = arg;
+    struct sieve_metric *metric = metric_of(sieve, cell->name);
+    const struct db_replaced *replaced = &metric->replaced;
+
+    if (metric->next < replaced->len && replaced->at[metric->next] == metric->place++)
+        metric->next++;
+    else
+        sieve->fn(cell, sieve->arg);
+}
+
+static void sieve_release(struct sieve *sieve)
+{
+    vec_foreach (metric, &sieve->metrics)
+        vec_release(&metric->replaced);
+    vec_release(&sieve->metrics);
+    map_release(&sieve->places);
+}
+
+static void rows_of(struct series_db *db, const struct place *place, series_cell_fn *fn, void *arg)
+{
+    for (size_t i = 0; i < place->parts.len; i++) {
         const struct part *part = &place->parts.at[i];
         struct segment_reader reader = {part->layer->segment, db_note_fn, db};
         autorelease(weave) struct weave weave = {0};
@@ -198,6 +295,22 @@ void series_db_rows(struct series_db *db, const struct series_source *source, se
             add_memory(&weave, part->memory);
         else
             add_segment(&weave, &reader, part->index);
+        vec_foreach (cursor, &weave.cursors)
+            if (db->intern.rests)
+                find_rests(cursor, &db->intern);
         tell_all(&weave, fn, arg);
     }
+}
+
+void series_db_rows(struct series_db *db, const struct series_source *source, series_cell_fn *fn,
+                    void *arg)
+{
+    const struct place *place = directory_find(&db->directory, source);
+    autorelease(sieve) struct sieve sieve = {
+        .db = db, .from = place, .fn = fn, .arg = arg, .places = MAP_INIT};
+
+    if (place && series_db_is_lines(db, source))
+        rows_of(db, place, sift, &sieve);
+    else if (place)
+        rows_of(db, place, fn, arg);
 }

@@ -33,6 +33,7 @@ void segment_free(struct segment *segment)
     free(segment->name_ends);
     free(segment->name_text);
     free(segment->handle_name);
+    free(segment->rising);
     free(segment->local_name);
     free(segment->path);
     free(segment);

@@ -137,6 +137,7 @@ struct segment {
     size_t locals;
     uint64_t values, rows;
     uint64_t inode;
+    unsigned char *rising; /* (groups) what segment_group_rises() found; NULL: it was not asked */
 };
 
 /* Map a file; names get numbers in `intern`. `note` is called with a sentence for what is wrong but
@@ -190,19 +191,23 @@ uint64_t segment_offset(const struct segment *segment, const struct segment_stra
                         uint32_t i);
 /* The statistics in a block's head. False: it is damaged. */
 bool segment_stats(const struct segment *segment, uint64_t offset, struct block_stats *ret);
-/* Make ready to read one strand of a column; lost blocks are left out and told to `note`. */
+/* Make ready to read one strand of a column, with what it has of `rests` (NULL: none); lost blocks
+ * are left out and told to `note`. */
 struct segment_reader {
     const struct segment *segment;
     note_fn *note;
     void *arg;
 };
 void segment_strand_init(struct strand *strand, const struct segment_reader *reader,
-                         const struct segment_column *column, uint32_t i,
-                         const struct series_range *range);
+                         const struct segment_column *column, const struct segment_column *rests,
+                         uint32_t i, const struct series_range *range);
 /* Steps, times and numbers of a chunk's rows, each of BLOCK_VALUES; lost ones are told and become
  * none. */
 void segment_chunk_rows(const struct segment_reader *reader, const struct segment_chunk *chunk,
                         int64_t *ret_steps, int64_t *ret_times, uint64_t *ret_rows);
+/* Is each time of a group above the one before? Times are looked at once. */
+bool segment_group_rises(struct segment *segment, const struct segment_reader *reader,
+                         uint32_t group);
 /* False: there is none, or it is damaged. */
 bool segment_chunk_values(const struct segment_reader *reader, uint64_t offset, size_t n,
                           double *ret, struct block_stats *ret_stats);

@@ -104,6 +104,40 @@ void segment_chunk_rows(const struct segment_reader *reader, const struct segmen
         ret_rows[i] = chunk->first_row + i;
 }
 
+static bool chunk_rises(const struct segment_reader *reader, const struct segment_chunk *chunk,
+                        int64_t *last)
+{
+    int64_t times[BLOCK_VALUES];
+    size_t n = MIN(chunk->count, BLOCK_VALUES);
+
+    if (!chunk->times || !chunk_ints(reader, chunk->times, n, SEGMENT_TIMES, times))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (times[i] <= *last)
+            return false;
+        *last = times[i];
+    }
+    return true;
+}
+
+bool segment_group_rises(struct segment *segment, const struct segment_reader *reader,
+                         uint32_t group)
+{
+    enum { UNKNOWN, RISES, FALLS };
+    const struct segment_group *at = &segment->groups[group];
+    int64_t last = INT64_MIN;
+    bool rises = true;
+
+    if (!segment->rising)
+        segment->rising = xcalloc(segment->counts[TABLE_GROUPS] + 1, sizeof(*segment->rising));
+    if (segment->rising[group] == UNKNOWN) {
+        for (uint32_t i = 0; i < at->chunks && rises; i++)
+            rises = chunk_rises(reader, &segment->chunks[at->first_chunk + i], &last);
+        segment->rising[group] = rises ? RISES : FALLS;
+    }
+    return segment->rising[group] == RISES;
+}
+
 bool segment_chunk_values(const struct segment_reader *reader, uint64_t offset, size_t n,
                           double *ret, struct block_stats *ret_stats)
 {
@@ -134,6 +168,18 @@ uint64_t segment_offset(const struct segment *segment, const struct segment_stra
 }
 
 /* ---- a column of a group ---- */
+/* Without its rests a whole number is the nearest double. */
+static void load_rests(struct strand *strand, uint32_t i, size_t n)
+{
+    const struct segment_reader *reader = strand->arg;
+    struct block_stats stats;
+    bool there = strand->rest &&
+                 segment_chunk_values(reader, segment_offset(reader->segment, strand->rest, i), n,
+                                      strand->rests, &stats);
+
+    strand->now.rests = there ? strand->rests : NULL;
+}
+
 static int load(struct strand *strand)
 {
     const struct segment_reader *reader = strand->arg;
@@ -152,6 +198,7 @@ static int load(struct strand *strand)
         if (!range_meets(strand->range, now) ||
             !segment_chunk_values(reader, offset, chunk.count, strand->values, &now->stats))
             continue;
+        load_rests(strand, (uint32_t)strand->next - 1, chunk.count);
         segment_chunk_rows(reader, &chunk, strand->steps, strand->times_ns,
                            strand->place ? strand->rows : NULL);
         now->n = chunk.count;
@@ -160,9 +207,21 @@ static int load(struct strand *strand)
     return 0;
 }
 
+/* The strand of a column that lies in a group; NULL: none does. */
+static const struct segment_strand *strand_in(const struct segment *segment,
+                                              const struct segment_column *column, uint32_t group)
+{
+    for (uint32_t i = 0; column && i < column->strands; i++) {
+        const struct segment_strand *strand = &segment->strands[column->first_strand + i];
+        if (strand->group == group)
+            return strand;
+    }
+    return NULL;
+}
+
 void segment_strand_init(struct strand *strand, const struct segment_reader *reader,
-                         const struct segment_column *column, uint32_t i,
-                         const struct series_range *range)
+                         const struct segment_column *column, const struct segment_column *rests,
+                         uint32_t i, const struct series_range *range)
 {
     const struct segment *segment = reader->segment;
     const struct segment_strand *at = &segment->strands[column->first_strand + i];
@@ -170,6 +229,7 @@ void segment_strand_init(struct strand *strand, const struct segment_reader *rea
     strand->load = load;
     strand->from = at;
     strand->group = &segment->groups[at->group];
+    strand->rest = strand_in(segment, rests, at->group);
     strand->place = column->strands > 1; /* numbers of rows are wanted */
     strand->next = 0;
     strand->range = range;

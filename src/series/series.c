@@ -113,6 +113,7 @@ struct told { /* by a line or by the store */
     const char *metric;
     int64_t step, time_ns;
     double value;
+    uint16_t rest;
 };
 
 static struct series_point point_of(struct track *track, const struct told *told)
@@ -129,6 +130,7 @@ static void hand_out(struct builder *builder, size_t place, const struct told *t
         .place = place,
         .point = point_of(&builder->tracks.at[place], told),
         .time_ns = told->time_ns,
+        .rest = told->rest,
         .output = is_output(builder),
         .figure = attempt_files[builder->file].file == SERIES_SYSTEM,
     };
@@ -159,8 +161,9 @@ static void on_sample(const struct sample *sample, void *arg)
 {
     struct told told = {.metric = sample->metric,
                         .step = sample->step,
-                        .time_ns = sample->time_us ? sample->time_us * 1000 : INT64_MIN,
-                        .value = sample->value};
+                        .time_ns = sample_time_ns(sample->time_us, sample->ns),
+                        .value = sample->value,
+                        .rest = sample->rest};
     take(arg, &told);
 }
 
@@ -244,8 +247,7 @@ static bool is_stored(const struct place *place)
     if (!place->db || !(place->ended || place->running) ||
         (fs_is_dir(place->dir) && !series_whole(place->home)))
         return false;
-    series_db_list(place->db, place->source.experiment, place->source.trial, SERIES_NAME_NONE,
-                   on_info, &listing);
+    series_db_names(place->db, place->source.experiment, place->source.trial, on_info, &listing);
     vec_release(&listing.names);
     return listing.any;
 }
@@ -263,7 +265,8 @@ static int on_chunk(const struct series_chunk *chunk, void *arg)
         struct told told = {.metric = stored->metric,
                             .step = chunk->steps[i],
                             .time_ns = chunk->times_ns[i],
-                            .value = chunk->values[i]};
+                            .value = chunk->values[i],
+                            .rest = series_chunk_rest(chunk, i)};
         take(stored->builder, &told);
     }
     return 0;
@@ -280,7 +283,8 @@ static void on_cell(const struct series_cell *cell, void *arg)
     struct told told = {.metric = series_db_name_text(walked->db, cell->name),
                         .step = cell->step,
                         .time_ns = cell->time_ns,
-                        .value = cell->value};
+                        .value = cell->value,
+                        .rest = cell->rest};
     take(walked->builder, &told);
 }
 
@@ -302,8 +306,7 @@ static void read_stored(struct builder *builder, const struct place *place, enum
         return;
     }
     listing.source.file = file;
-    series_db_list(place->db, place->source.experiment, place->source.trial, SERIES_NAME_NONE,
-                   on_info, &listing);
+    series_db_names(place->db, place->source.experiment, place->source.trial, on_info, &listing);
     vec_foreach (name, &listing.names) {
         struct stored stored = {builder, series_db_name_text(place->db, *name)};
         if (wanted(builder, stored.metric))

@@ -70,6 +70,7 @@ struct series_sample {
     size_t place;       /* of the metric: 0, 1, … in order of first appearance */
     struct series_point point;
     int64_t time_ns; /* the same; INT64_MIN: unknown */
+    uint16_t rest;   /* of the value: base/rest.h */
     bool output;     /* stdout or stderr, which may draw a step again and again */
     bool figure;     /* measured of its processes: its step is only a count */
 };
@@ -94,6 +95,7 @@ struct series_value {
     int64_t step;    /* STEP_NONE: none */
     int64_t time_ns; /* wall; INT64_MIN: unknown */
     double value;
+    uint16_t rest; /* base/rest.h */
 };
 typedef void series_value_fn(const char *metric, const struct series_value *value, void *arg);
 int series_stream(const struct series_ask *ask, series_value_fn *fn, void *arg, struct err *err);

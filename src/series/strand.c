@@ -9,13 +9,14 @@
 
 const struct series_range series_all = {INT64_MIN, INT64_MAX, INT64_MIN, INT64_MAX};
 
-static int tell(const struct strand_rows *rows, series_chunk_fn *fn, void *arg)
+int strand_rows_tell(const struct strand_rows *rows, series_chunk_fn *fn, void *arg)
 {
     struct series_chunk chunk = {
         .n = rows->n,
         .steps = rows->steps,
         .times_ns = rows->times_ns,
         .values = rows->values,
+        .rests = rows->rests,
         .stats = &rows->stats,
         .first_step = rows->first_step,
         .last_step = rows->last_step,
@@ -50,7 +51,7 @@ static int read_one(struct strand *strand, series_chunk_fn *fn, void *arg)
     int r;
 
     while ((r = strand->load(strand)) > 0)
-        if ((r = tell(&strand->now, fn, arg)) != 0)
+        if ((r = strand_rows_tell(&strand->now, fn, arg)) != 0)
             return r;
     return r;
 }
@@ -59,7 +60,7 @@ static int read_one(struct strand *strand, series_chunk_fn *fn, void *arg)
 struct weave {
     struct strand_rows rows; /* points to what follows */
     int64_t steps[BLOCK_VALUES], times_ns[BLOCK_VALUES];
-    double values[BLOCK_VALUES];
+    double values[BLOCK_VALUES], rests[BLOCK_VALUES];
 };
 
 static bool has_row(struct strand *strand)
@@ -103,7 +104,7 @@ static int flush(struct weave *weave, series_chunk_fn *fn, void *arg)
     if (!weave->rows.n)
         return 0;
     strand_rows_measure(&weave->rows);
-    int r = tell(&weave->rows, fn, arg);
+    int r = strand_rows_tell(&weave->rows, fn, arg);
     weave->rows.n = 0;
     return r;
 }
@@ -119,12 +120,16 @@ int strands_read(struct strand *strands, size_t n, series_chunk_fn *fn, void *ar
     weave->rows.steps = weave->steps;
     weave->rows.times_ns = weave->times_ns;
     weave->rows.values = weave->values;
+    for (size_t i = 0; i < n; i++)
+        if (strands[i].rest)
+            weave->rows.rests = weave->rests;
     while ((from = earliest(strands, n, &until))) {
         do {
             size_t to = weave->rows.n++, at = from->at++;
             weave->steps[to] = from->now.steps[at];
             weave->times_ns[to] = from->now.times_ns[at];
             weave->values[to] = from->now.values[at];
+            weave->rests[to] = from->now.rests ? from->now.rests[at] : 0;
         } while (weave->rows.n < BLOCK_VALUES && from->at < from->now.n && row_of(from) <= until);
         int r = weave->rows.n == BLOCK_VALUES ? flush(weave, fn, arg) : 0;
         if (r != 0)

@@ -106,7 +106,7 @@ static void list_stored(struct stream *stream, struct part *part)
     const struct series_walk *walk = &part->walk;
     struct infos infos = {.attempt = walk->attempt};
 
-    series_db_list(walk->db, walk->experiment, walk->trial, SERIES_NAME_NONE, on_info, &infos);
+    series_db_names(walk->db, walk->experiment, walk->trial, on_info, &infos);
     for (size_t i = 0; i < ATTEMPT_FILES; i++)
         vec_foreach (info, &infos.list) {
             const char *metric = series_db_name_text(walk->db, info->name);
@@ -131,7 +131,7 @@ struct filing {
 static struct series_value value_of(const struct series_sample *sample)
 {
     return (struct series_value){sample->figure ? STEP_NONE : sample->point.step, sample->time_ns,
-                                 sample->point.value};
+                                 sample->point.value, sample->rest};
 }
 
 static void on_filed(const struct series_sample *sample, void *arg)
@@ -198,6 +198,7 @@ static void give(struct flow *flow, struct series_value value)
     }
     if (flow->waits && flow->last.step == value.step) {
         flow->last.value = value.value;
+        flow->last.rest = value.rest;
         return;
     }
     if (flow->waits)
@@ -213,7 +214,8 @@ static int on_chunk(const struct series_chunk *chunk, void *arg)
     for (size_t i = 0; i < chunk->n; i++) {
         int64_t step =
             flow->column->figure ? STEP_NONE : metrics_step(&flow->next, chunk->steps[i]);
-        give(flow, (struct series_value){step, chunk->times_ns[i], chunk->values[i]});
+        give(flow, (struct series_value){step, chunk->times_ns[i], chunk->values[i],
+                                         series_chunk_rest(chunk, i)});
     }
     return 0;
 }

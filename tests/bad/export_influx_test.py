@@ -284,6 +284,18 @@ def both_apis_are_asked_as_they_want_it(place: Place):
             assert not re.search("sesame|p@ss|p%40ss", f.read()), name
 
 
+def whole_numbers_go_with_all_their_digits(place: Place):
+    place.write("lines", "train n=5i,loss=1,step=1i 1700000000000000007\n"
+                "train n=9007199254740993i,loss=2,step=2i 1700000000000000008\n")
+    place.hone("run", "--minimize", "loss", "--", "sh", "-c", "cat lines >> $HONE_METRICS")
+    server = Server()
+    finish(export(place, server))
+    lines = [line for batch in server.batches for line in batch.splitlines() if "source=metrics" in line]
+    got = [sorted(line.split(" ")[1].split(",")) + line.split(" ")[2:] for line in lines]
+    assert got == [["loss=1", "n=5i", "step=1i", "1700000000000000007"],
+                   ["loss=2", "n=9007199254740993i", "step=2i", "1700000000000000008"]], lines
+
+
 def two_exporters_do_not_share_a_cursor(place: Place):
     make_experiment(place, 1)
     held, go = threading.Event(), threading.Event()
@@ -309,4 +321,5 @@ main(all_points_arrive_once_in_batches_over_one_connection,
      a_follower_waits_for_the_server_and_goes_on_to_the_end,
      refusals_end_it_with_the_servers_sentence,
      both_apis_are_asked_as_they_want_it,
+     whole_numbers_go_with_all_their_digits,
      two_exporters_do_not_share_a_cursor)

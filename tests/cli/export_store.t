@@ -98,8 +98,8 @@ $ hone export far --metrics --jsonl -m train.loss | tail -1
 {"trial":"4.1","metric":"train.loss","step":3,"time":"1969-12-31T23:59:59.999998Z","value":1}
 $ hone export far --iterations
 trial,attempt,step,time,elapsed_s,train.loss,train.acc,train.step,generation
-4.1,0,1,2023-11-14T22:13:20.000000Z,[..],3,0.5,1,0
-4.1,0,2,2023-11-14T22:13:20.000000Z,[..],2,0.6,2,0
+4.1,0,1,2023-11-14T22:13:20.000000001Z,[..],3,0.5,1,0
+4.1,0,2,2023-11-14T22:13:20.000000002Z,[..],2,0.6,2,0
 4.1,0,3,1969-12-31T23:59:59.999998Z,[..],1,,3,0
 # at a server all of it is the same
 > at.sh

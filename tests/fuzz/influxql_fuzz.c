@@ -43,11 +43,12 @@ static int points(void *arg, const char *db, const struct influxql_series *of, i
 {
     static const int64_t times[] = {0,      10 * S, 10 * S,        30 * S,
                                     20 * S, 70 * S, INT64_MIN + 1, INT64_MAX};
-    static const double values[] = {1, 4, NAN, -7, INFINITY, 0.5, 3, 1e300};
+    static const double values[] = {1, 4, NAN, -0x1p63, INFINITY, 0.5, 0x1p53, 1e300};
+    static const double rests[] = {0, 1025, 1024, 1024, 1024, 0, NAN, 5};
     size_t n = of->id == 3 ? ARRAY_LEN(times) : ARRAY_LEN(times) - 2;
     (void)arg, (void)db, (void)min_ns, (void)max_ns;
 
-    return fn(times, values, n - of->id % 2, to);
+    return fn(&(struct influxql_points){n - of->id % 2, times, values, rests}, to);
 }
 
 static int change(void *arg, const char *db, struct err *err)

@@ -37,8 +37,8 @@ static void check(const struct memory *memory)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     autofree(mem) unsigned char *copy = n > 1 ? xmemdup(bytes + 1, n - 1) : NULL;
-    autofree(memory) struct memory *memory = memory_new(1);
     autorelease(intern) struct intern intern = {0};
+    autofree(memory) struct memory *memory = memory_new(1, &intern);
     struct wal_record record;
     size_t end = 0;
 

@@ -80,15 +80,19 @@ static void read_column(const struct segment *segment, const struct segment_colu
     size_t values = 0;
 
     for (uint32_t i = 0; i < n; i++)
-        segment_strand_init(&strands[i], &reader, column, i, &series_all);
+        segment_strand_init(&strands[i], &reader, column, column, i, &series_all);
     strands_read(strands, n, count, &values);
     free(strands);
 }
 
-static void read_all(const struct segment *segment)
+static void read_all(struct segment *segment)
 {
+    struct segment_reader reader = {segment, ignore, NULL};
+
     for (uint32_t i = 0; i < segment_sources(segment); i++) {
         const struct segment_source *source = segment_source(segment, i);
+        for (uint32_t j = 0; j < source->groups && j < 100; j++)
+            segment_group_rises(segment, &reader, source->first_group + j);
         for (uint32_t j = 0; j < source->columns && j < 100; j++) {
             const struct segment_column *column = &segment->columns[source->first_column + j];
             struct series_info info;
