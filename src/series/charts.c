@@ -67,21 +67,42 @@ static struct entry *find_entry(const struct charts *charts, const char *key, ui
     return entry;
 }
 
+static struct entry *add_entry(struct charts *charts, const struct charts_ask *ask,
+                               const struct charts_line *line, char *key, uint64_t hash)
+{
+    struct entry *entry = xcalloc(1, sizeof(*entry));
+
+    entry->key = key;
+    entry->hash = hash;
+    drawing_init(&entry->drawing, ask, line);
+    vec_push(&charts->entries, entry);
+    map_put(&charts->places, hash, entry);
+    return entry;
+}
+
+/* Is it the first time that it is asked for? */
+static bool is_first(struct charts *charts, uint64_t hash)
+{
+    if (map_remove(&charts->asked, hash))
+        return false;
+    if (charts->asked.used >= ASKED_MAX) {
+        map_release(&charts->asked);
+        charts->asked = (struct map)MAP_INIT;
+    }
+    map_put(&charts->asked, hash, charts);
+    return true;
+}
+
+/* `always`: also what was never asked for before; else NULL for that. */
 static struct entry *take_entry(struct charts *charts, const struct charts_ask *ask,
-                                const struct charts_line *line)
+                                const struct charts_line *line, bool always)
 {
     autofree(mem) char *key = key_of(ask, line);
     uint64_t hash = hash_bytes(key, strlen(key), 0);
     struct entry *entry = find_entry(charts, key, &hash);
 
-    if (!entry) {
-        entry = xcalloc(1, sizeof(*entry));
-        entry->key = TAKE(key);
-        entry->hash = hash;
-        drawing_init(&entry->drawing, ask, line);
-        vec_push(&charts->entries, entry);
-        map_put(&charts->places, hash, entry);
-    }
+    if (!entry && (always || !is_first(charts, hash)))
+        entry = add_entry(charts, ask, line, TAKE(key), hash);
     return entry;
 }
 
@@ -226,7 +247,7 @@ static size_t gather_entries(struct charts *charts, const struct charts_ask *ask
     size_t once = 0;
 
     for (size_t i = 0; i < n; i++) {
-        struct entry *entry = take_entry(charts, ask, &lines[i]);
+        struct entry *entry = take_entry(charts, ask, &lines[i], true);
         if (entry->used != charts->calls)
             ret_once[once++] = entry;
         entry->used = charts->calls;
@@ -270,35 +291,16 @@ int charts_draw(struct charts *charts, const struct charts_ask *ask,
 
 /* ---- one after the other ---- */
 
-/* Is it the first time that it is asked for? From the second time on it is kept. */
-static bool is_new(struct charts *charts, const struct charts_ask *ask,
-                   const struct charts_line *line)
-{
-    autofree(mem) char *key = key_of(ask, line);
-    uint64_t hash = hash_bytes(key, strlen(key), 0);
-
-    if (map_remove(&charts->asked, hash) || find_entry(charts, key, &hash))
-        return false;
-    if (charts->asked.used >= ASKED_MAX) {
-        map_release(&charts->asked);
-        charts->asked = (struct map)MAP_INIT;
-    }
-    map_put(&charts->asked, hash, charts);
-    return true;
-}
-
 static const struct query_chart *draw_one(struct charts *charts, const struct charts_ask *ask,
                                           const struct charts_line *line)
 {
-    struct drawing *drawing = &charts->scratch;
+    struct entry *entry = take_entry(charts, ask, line, false);
+    struct drawing *drawing = entry ? &entry->drawing : &charts->scratch;
 
-    if (is_new(charts, ask, line)) {
-        drawing_restart(drawing, ask, line);
-    } else {
-        struct entry *entry = take_entry(charts, ask, line);
+    if (entry)
         entry->used = charts->calls;
-        drawing = &entry->drawing;
-    }
+    else
+        drawing_restart(drawing, ask, line);
     update(charts, charts->dbs.at[0], drawing);
     return drawing->chart;
 }
