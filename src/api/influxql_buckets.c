@@ -5,7 +5,7 @@
  * held. Same sums as influxql_function.c's, in the same order.
  *
  * Only for points whose times rise, as nearly all do: of two with the same time the later one
- * counts, which is known at the end only.
+ * counts, which is known at the end only. And not to choose among whole numbers beyond doubles.
  */
 #include "api/influxql_rows.h"
 
@@ -130,12 +130,16 @@ static size_t fill_one(struct filling *filling, const int64_t *times_ns, const d
     return count;
 }
 
-static int on_points(const int64_t *times_ns, const double *values, size_t n, void *arg)
+/* -EILSEQ: it takes the points themselves. */
+static int on_points(const struct influxql_points *points, void *arg)
 {
     struct filling *filling = arg;
-    size_t from = 0;
+    const int64_t *times_ns = points->times_ns;
+    const double *values = points->values;
+    size_t from = 0, n = points->n;
 
-    if (!rise(times_ns, n, filling->last_ns))
+    if (!rise(times_ns, n, filling->last_ns) ||
+        (points->rests && function_chooses(filling->function)))
         return -EILSEQ;
     filling->last_ns = n ? times_ns[n - 1] : filling->last_ns;
     while (from < n && times_ns[from] < filling->range.min_ns)

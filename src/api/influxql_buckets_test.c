@@ -28,6 +28,11 @@ static int one_series(void *arg, const char *db, influxql_series_fn *fn, void *t
     return fn(&one, to);
 }
 
+static int tell(const struct stored *stored, size_t at, size_t n, influxql_points_fn *fn, void *to)
+{
+    return fn(&(struct influxql_points){n, stored->times_ns + at, stored->values + at, NULL}, to);
+}
+
 static int points(void *arg, const char *db, const struct influxql_series *of, int64_t min_ns,
                   int64_t max_ns, influxql_points_fn *fn, void *to)
 {
@@ -37,9 +42,9 @@ static int points(void *arg, const char *db, const struct influxql_series *of, i
 
     (void)db, (void)of, (void)min_ns, (void)max_ns;
     if (n < stored->n)
-        r = fn(stored->times_ns + n, stored->values + n, 1, to);
+        r = tell(stored, n, 1, fn, to);
     for (size_t i = 0; r == 0 && i < n; i += stored->chunk)
-        r = fn(stored->times_ns + i, stored->values + i, MIN(stored->chunk, n - i), to);
+        r = tell(stored, i, MIN(stored->chunk, n - i), fn, to);
     return r;
 }
 
