@@ -21,7 +21,7 @@
 
 #define BUSY_MS        5000
 #define PAGES_IN_LOG   4000        /* 16 MB: a checkpoint syncs twice, so not too often */
-#define MAPPED_MAX     "268435456" /* bytes; what lies behind them is copied as ever */
+#define MAPPED_MAX     "134217728" /* bytes; what lies behind them is copied as ever */
 #define HEADER_SIZE    100
 #define HEADER_VERSION 60
 #define HEADER_ID      68
