@@ -30,7 +30,8 @@ static inline uint16_t rest_of(int64_t x)
 /* A rest as it was stored beside a value, whatever that is: 0 if the two are no whole number. */
 static inline uint16_t rest_checked(double value, double rest)
 {
-    bool wide = (value >= 0x1p53 && value <= 0x1p63) || (value <= -0x1p53 && value >= -0x1p63);
+    double size = value < 0 ? -value : value;
+    bool wide = size >= 0x1p53 && size <= 0x1p63;
     return wide && rest >= REST_ZERO - REST_MOST && rest <= REST_ZERO + REST_MOST ? (uint16_t)rest
                                                                                   : 0;
 }

@@ -53,4 +53,20 @@ def a_real_influxdb_that_dies_in_the_middle_has_every_value_once(place: Place):
     assert 'database not found: "none"' in err, err
 
 
-main(a_real_influxdb_that_dies_in_the_middle_has_every_value_once)
+def whole_numbers_arrive_with_all_their_digits_and_nanoseconds(place: Place):
+    numbers = [5, 9007199254740993, -9223372036854775808, 9223372036854775807, 0, 1152921504606846977]
+    place.write("lines", "".join(f"train n={n}i,loss={i},step={i}i {1700000000123456789 + i}\n"
+                                 for i, n in enumerate(numbers)))
+    place.hone("run", "--minimize", "loss", "--", "sh", "-c", "cat lines >> $HONE_METRICS")
+    server = Influx(place)
+    server.start()
+    server.query("CREATE DATABASE hone")
+    place.hone("export", "1", *server.to)
+    values = server.query("SELECT n, loss FROM hone")["series"][0]["values"]
+    assert values == [[1700000000123456789 + i, n, i] for i, n in enumerate(numbers)], values
+    kinds = dict(server.query("SHOW FIELD KEYS FROM hone")["series"][0]["values"])
+    assert kinds["n"] == "integer" and kinds["loss"] == "float", kinds
+
+
+main(a_real_influxdb_that_dies_in_the_middle_has_every_value_once,
+     whole_numbers_arrive_with_all_their_digits_and_nanoseconds)
