@@ -128,25 +128,15 @@ static void json_rfc3339(struct json_out *out, int64_t ns)
     json_text(out, text.s);
 }
 
-static void json_cell(struct json_out *out, const struct cell *cell, int64_t unit)
+/* Of a cell that is not short. */
+static void json_cell(struct json_out *out, const struct cell *cell)
 {
-    if (cell->kind == CELL_TIME && unit) {
-        json_int(out, floor_div(cell->time_ns, unit));
-    } else if (cell->kind == CELL_TIME) {
+    if (cell->kind == CELL_TIME)
         json_rfc3339(out, cell->time_ns);
-    } else if (cell->kind == CELL_TEXT) {
+    else if (cell->kind == CELL_TEXT)
         json_text(out, cell->text);
-    } else if (cell->kind == CELL_BOOL) {
+    else
         json_bool(out, cell->number != 0);
-    } else if (cell->kind == CELL_NUMBER && cell->rest) {
-        json_int(out, rest_whole(cell->number, cell->rest));
-    } else if (cell->kind == CELL_NUMBER && is_integer(cell->number)) {
-        json_int(out, (int64_t)cell->number);
-    } else if (cell->kind == CELL_NUMBER && isfinite(cell->number)) {
-        json_double(out, cell->number);
-    } else {
-        json_null_out(out);
-    }
 }
 
 /* ---- JSON ---- */
@@ -191,6 +181,8 @@ static size_t short_cell(char to[DOUBLE_TEXT_SIZE], const struct cell *cell, siz
         return times->unit ? time_text(to, times, row, cell->time_ns) : 0;
     if (cell->kind != CELL_NULL && cell->kind != CELL_NUMBER)
         return 0;
+    if (cell->kind == CELL_NUMBER && cell->rest)
+        return decimal_integer(to, rest_whole(cell->number, cell->rest));
     if (cell->kind == CELL_NUMBER && is_integer(cell->number))
         return decimal_integer(to, (int64_t)cell->number);
     if (cell->kind == CELL_NUMBER && isfinite(cell->number))
@@ -223,7 +215,7 @@ static void json_row(struct json_out *out, const struct cell *cells, size_t n, s
         if (!bytes) {
             to->len = (size_t)(at - to->s);
             out->comma = false;
-            json_cell(out, &cells[i], times->unit);
+            json_cell(out, &cells[i]);
             at = room_for_cells(to, n - i);
         }
     }

@@ -355,8 +355,9 @@ static void put_track(const struct track *track, struct table *table)
     vec_foreach (entry, track) {
         struct cell *row = &table->cells.at[table->cells.len];
         row[0] = (struct cell){.kind = CELL_TIME, .time_ns = entry->time_ns};
-        row[1] =
-            (struct cell){.kind = entry->null ? CELL_NULL : CELL_NUMBER, .number = entry->value};
+        row[1] = (struct cell){.kind = entry->null ? CELL_NULL : CELL_NUMBER,
+                               .number = entry->value,
+                               .rest = entry->rest};
         table->cells.len += 2;
     }
 }

@@ -50,7 +50,7 @@ trial,metric,step,time,value
 1.1,m.x,2,2023-11-14T22:13:20.000000002Z,2
 $ hone export far --iterations --jsonl | head -1
 {"trial":"1.1","attempt":0,"step":0,"time":"2023-11-14T22:13:20.000000003Z","elapsed_s":[..],"metrics":{"m.n":-9223372036854775808,"m.x":3},"generation":0,"system":{},"params":{"run":"a"}}
-$ hone show far.1 --json | tr '{' '\n' | grep -o '"metric":"m.[nx]".*"count":[0-9]*'
+$ until hone show far.1 --json | grep -q '"metric":"m.x","count":3'; do sleep 0.02; done; hone show far.1 --json | tr '{' '\n' | grep -o '"metric":"m.[nx]".*"count":[0-9]*'
 "metric":"m.n","count":4
 "metric":"m.x","count":3
 $ hone ls far --where 'count(m.x) == 3 and sum(m.x) == 12 and last(m.x) == 2' | grep -c 1.1

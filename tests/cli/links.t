@@ -38,7 +38,7 @@ $ rm hold; until hone open --print 2>&1 | grep -q 'nothing serves'; do sleep 0.0
 hone: nothing serves [..]: 'hone serve' does, and 'hone run' while it runs
 ? 1
 # joined to a server: its own experiment, too
-$ hone serve --port 0 > served & until [ -s served ]; do sleep 0.02; done; touch hold; hone run --port 0 spec.yaml --name joined > out 2> told & run=$!; until grep -qs 'watch it at' told; do sleep 0.02; done; python3 where.py "$(grep -o 'http.*' told)"; rm hold; wait $run
+$ hone serve --port 0 > served & until [ -s served ]; do sleep 0.02; done; touch hold; rm -f told; hone run --port 0 spec.yaml --name joined > out 2> told & run=$!; until grep -qs 'watch it at' told; do sleep 0.02; done; python3 where.py "$(grep -o 'http.*' told)"; rm hold; wait $run
 /#/e/2
 # who wants no pages gets no link
-$ touch hold; hone run --port off spec.yaml --name quiet > out 2> told & run=$!; until hone ls 3 2> /dev/null | grep -q running; do sleep 0.02; done; rm hold; wait $run; cat told
+$ touch hold; rm -f told; hone run --port off spec.yaml --name quiet > out 2> told & run=$!; until hone ls 3 2> /dev/null | grep -q running; do sleep 0.02; done; rm hold; wait $run; cat told
