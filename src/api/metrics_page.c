@@ -4,6 +4,7 @@
  * values only of trials that run.
  */
 #include "api/metrics_page.h"
+#include "api/rows.h"
 #include "spec/parse.h"
 
 #define EXPERIMENTS 200
@@ -71,7 +72,7 @@ static int add_experiment(const struct experiment_row *row, void *arg)
     struct told told = {.experiment = {
                             .id = row->experiment.id,
                             .name = arena_strdup(&all->arena, row->experiment.name),
-                            .state = row->experiment.state,
+                            .state = shown_row_state(row, /* engine= */ true),
                             .objective = objective_of(all, row->experiment.spec_json),
                             .best = row->best_value,
                         }};

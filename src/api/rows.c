@@ -36,6 +36,13 @@ enum experiment_state shown_state(const struct experiment *experiment, bool engi
     return experiment->state;
 }
 
+enum experiment_state shown_row_state(const struct experiment_row *row, bool engine)
+{
+    if (row->experiment.state == EXPERIMENT_FINISHED && row->counts[TRIAL_RUNNING] > 0)
+        return EXPERIMENT_RUNNING;
+    return shown_state(&row->experiment, engine);
+}
+
 static void rows_step(struct json_out *out, int64_t step)
 {
     if (step == STEP_NONE)
@@ -133,12 +140,13 @@ void rows_put_experiment(struct json_out *out, const struct experiment_row *row,
                          const char *best_params, int64_t attempts, bool more)
 {
     const struct experiment *experiment = &row->experiment;
+    enum experiment_state state = shown_row_state(row, engine);
 
     json_begin_object(out);
     ROWS_PUT(out, int, "experiment", experiment->id);
     ROWS_PUT(out, text, "name", experiment->name);
     ROWS_PUT(out, text, "trial", NULL);
-    ROWS_PUT(out, text, "state", experiment_state_name(shown_state(experiment, engine)));
+    ROWS_PUT(out, text, "state", experiment_state_name(state));
     ROWS_PUT(out, text, "reason", reason_name(experiment->reason));
     ROWS_PUT(out, known, "value", row->best_value);
     ROWS_PUT(out, raw, "params", best_params ? best_params : "null");
@@ -146,7 +154,7 @@ void rows_put_experiment(struct json_out *out, const struct experiment_row *row,
     ROWS_PUT(out, double, "seconds", (double)experiment->run_us / US_PER_S);
     ROWS_PUT(out, time, "created", experiment->created_us);
     ROWS_PUT(out, time, "started", experiment->created_us);
-    ROWS_PUT(out, time, "ended", experiment->ended_us);
+    ROWS_PUT(out, time, "ended", state == EXPERIMENT_RUNNING ? 0 : experiment->ended_us);
     ROWS_KEY(out, "trials");
     json_begin_object(out);
     for (int i = 0; i < TRIAL_STATES; i++)

@@ -13,6 +13,9 @@
 bool home_has_engine(const char *home);
 /* The state to show: `running` without an engine is interrupted. */
 enum experiment_state shown_state(const struct experiment *experiment, bool engine);
+/* The same of a row with its counts: it runs, too, while a tracking client says so of a trial of
+ * it. No engine holds such a one: it can be removed, and there is nothing to stop. */
+enum experiment_state shown_row_state(const struct experiment_row *row, bool engine);
 /* "has finished", "was stopped", "has failed"; NULL: it has not ended. */
 const char *ended_words(enum experiment_state state);
 

@@ -233,25 +233,52 @@ static void on_rows_lost(struct stream *stream)
     send_all(stream, 0, text.s, text.len);
 }
 
+/* How many of the rows are of the first one's experiment: they are one event. *ret_trial: the only
+ * trial among them; 0: there are several, or all are gone. */
+static int same_experiment(const struct change *some, int n, int64_t *ret_trial, bool *ret_removed)
+{
+    int64_t trial = 0;
+    bool several = false;
+    int i;
+
+    *ret_removed = false;
+    for (i = 0; i < n && some[i].experiment == some[0].experiment; i++) {
+        several |= some[i].trial ? trial && some[i].trial != trial : some[i].removed;
+        trial = some[i].trial ? some[i].trial : trial;
+        *ret_removed |= some[i].removed;
+    }
+    *ret_trial = several ? 0 : trial;
+    return i;
+}
+
+static void tell_rows(struct stream *stream, int64_t experiment, int64_t trial, bool removed)
+{
+    autorelease(str) struct str json = STR_INIT;
+
+    str_addf(&json, "{\"event\":\"%s\"", removed ? "removed" : "updated");
+    if (trial)
+        str_addf(&json, ",\"trial\":\"%lld.%lld\"", (long long)experiment, (long long)trial);
+    str_add(&json, "}");
+    on_event(experiment, json.s, stream);
+}
+
 /* Rows that no event tells of: runs of other programs, tags, notes. An experiment that the engine
  * has in hand tells of itself. */
 static void look_at_rows(struct stream *stream)
 {
     struct changes *changes = runtime_changes(stream->runtime);
     struct change some[256];
-    int64_t last = 0;
+    int64_t trial;
+    bool removed;
     int n;
 
     while ((n = changes_since(changes, stream->rows, some, ARRAY_LEN(some))) > 0) {
         stream->rows += (uint64_t)n;
-        for (int i = 0; i < n; i++) {
+        for (int i = 0; i < n;) {
             int64_t experiment = some[i].experiment;
-            if (experiment == last || engine_has(runtime_engine(stream->runtime), experiment))
-                continue;
-            last = experiment;
-            on_event(experiment,
-                     some[i].removed ? "{\"event\":\"removed\"}" : "{\"event\":\"updated\"}",
-                     stream);
+            i += same_experiment(&some[i], n - i, &trial, &removed);
+            if (!engine_has(runtime_engine(stream->runtime), experiment))
+                tell_rows(stream, experiment, trial, removed);
         }
     }
     if (n < 0)

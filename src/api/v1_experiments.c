@@ -112,7 +112,8 @@ static int on_row(const struct experiment_row *bare, void *arg)
     if (r == -ENOENT)
         return 0; /* it was removed this moment */
     if (r >= 0)
-        r = where_experiment(listing->where, &row, row.experiment.state, listing->err);
+        r = where_experiment(listing->where, &row, shown_row_state(&row, /* engine= */ true),
+                             listing->err);
     if (r == 1)
         vec_push(&listing->numbers, row.experiment.id);
     return MIN(r, 0);

@@ -32,7 +32,7 @@ static int read_one(struct compare *compare, const char *ref, struct err *err)
                        "with like",
                        compare->call->args[0], ref);
     struct experiment *experiment = &target->experiment.experiment;
-    experiment->state = shown_state(experiment, home_has_engine(compare->call->home));
+    experiment->state = shown_row_state(&target->experiment, home_has_engine(compare->call->home));
     return facts_results(facts, compare->store, target, err);
 }
 

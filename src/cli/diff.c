@@ -148,7 +148,7 @@ static int read_side(struct diff *diff, int i, struct err *err)
     struct experiment *experiment = &target->experiment.experiment;
     int r = 0;
 
-    experiment->state = shown_state(experiment, home_has_engine(diff->call->home));
+    experiment->state = shown_row_state(&target->experiment, home_has_engine(diff->call->home));
     if (experiment->code)
         diff->code[i] = xstrdup(experiment->code);
     if (target->has_trial)

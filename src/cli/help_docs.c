@@ -195,7 +195,7 @@ static const char json_text_md[] =
     "|\n"
     "| `params` | object | those of its best trial, or null |\n"
     "| `attempts` | how many were made | over all trials |\n"
-    "| `seconds` | running time over its attempts | running time |\n"
+    "| `seconds` | running time over its attempts, also of the one that runs | running time |\n"
     "| `created`, `started`, `ended` | time or null | time or null |\n"
     "| `step`, `first_nan_step` | number or null | |\n"
     "| `trials` | | number of trials in each state |\n"

@@ -142,7 +142,7 @@ static void experiment_columns(struct list *list)
 static void experiment_cells(struct list *list, const struct experiment_row *row)
 {
     const struct experiment *e = &row->experiment;
-    enum experiment_state state = shown_state(e, list->engine);
+    enum experiment_state state = shown_row_state(row, list->engine);
     autorelease(str) struct str when = STR_INIT, words = STR_INIT;
 
     str_add_when(&when, e->created_us);
@@ -167,7 +167,7 @@ static void experiment_cells(struct list *list, const struct experiment_row *row
 static int on_experiment(const struct experiment_row *row, void *arg)
 {
     struct list *list = arg;
-    enum experiment_state state = shown_state(&row->experiment, list->engine);
+    enum experiment_state state = shown_row_state(row, list->engine);
 
     if (!list->again) {
         if (!has_state(list, experiment_state_name(state)))

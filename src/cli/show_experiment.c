@@ -23,7 +23,7 @@
 static void show_state(const struct show *show)
 {
     const struct experiment *e = &show->target->experiment.experiment;
-    enum experiment_state state = shown_state(e, show->engine);
+    enum experiment_state state = shown_row_state(&show->target->experiment, show->engine);
     const char *name = experiment_state_name(state), *why = "";
 
     if (e->error && !strchr(e->error, '\n'))
@@ -133,7 +133,8 @@ static void show_head_lines(const struct show *show, const struct ranking *ranki
     if (ranking->order.len)
         show_first(show, ranking);
     show_command(show);
-    show_times(show, e->created_us, e->ended_us, e->run_us);
+    bool runs = shown_row_state(&show->target->experiment, show->engine) == EXPERIMENT_RUNNING;
+    show_times(show, e->created_us, runs ? 0 : e->ended_us, e->run_us);
     show_experiment_tuning(show);
     if (e->code)
         show_line(show, "code", PLAIN, "%.12s%s", e->code,

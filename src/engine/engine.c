@@ -225,12 +225,17 @@ void trial_become(struct run *run, struct trial *trial, enum trial_state state, 
 
 void run_save_trial(struct run *run, const struct trial *trial, bool with_params)
 {
+    const struct live *live = run_live_of(run, trial->number);
     autorelease(str) struct str params = STR_INIT;
+    struct trial row = *trial; /* borrowed */
+
+    if (live && live->attempt.state != ATTEMPT_ENDED)
+        row.run_us += live->ran_us;
     if (with_params) {
         struct json_out out = JSON_OUT(&params);
         space_json(&run->spec.space, trial->point, &out);
     }
-    txn_put_trial(run->engine->tick->txn, trial, run->spec.space.n, with_params ? params.s : NULL);
+    txn_put_trial(run->engine->tick->txn, &row, run->spec.space.n, with_params ? params.s : NULL);
 }
 
 static void save_start(struct live *live, struct now now)
@@ -250,7 +255,7 @@ static void save_dirty(struct engine *engine, struct now now)
             if ((*live)->start_unsaved)
                 save_start(*live, now);
         vec_foreach (live, &(*run)->live)
-            if ((*live)->dirty && now.mono_us - (*live)->saved_mono_us >= SAVE_US)
+            if (now.mono_us >= live_save_us(*live))
                 live_save(*live, now);
         if ((*run)->dirty)
             txn_put_experiment(engine->tick->txn, &(*run)->experiment);

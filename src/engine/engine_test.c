@@ -36,6 +36,44 @@ TEST(nothing_starts_before_its_row_is_committed)
     tear_down();
 }
 
+/* A program that says nothing, too: rarely, the longer it runs. */
+TEST(the_row_of_a_running_trial_tells_how_long_it_has_run)
+{
+    int64_t writes = 0, before_us = 0;
+
+    set_up(1, 0);
+    int64_t id =
+        submit("{\"name\":\"t\",\"command\":\"true\",\"code\":\"none\",\"params\":{\"x\":[1]},"
+               "\"objective\":\"loss\",\"search\":{\"algorithm\":\"grid\"}}");
+    started(1);
+    ended(1, REASON_EXIT, 85); /* to be run again; it took one second */
+    assert_int_equal(trial(id, 1)->run_us, US_PER_S);
+    t.now_us += 60 * US_PER_S;
+    turn();
+    started(2);
+    for (int64_t s = 1; s <= 1000; s++) {
+        t.now_us += US_PER_S;
+        turn();
+        int64_t run_us = trial(id, 1)->run_us - US_PER_S;
+        assert_true(run_us <= s * US_PER_S && run_us >= s * US_PER_S * 9 / 10 - US_PER_S);
+        assert_true(run_us >= before_us);
+        writes += run_us > before_us;
+        before_us = run_us;
+    }
+    assert_true(writes < 100);
+
+    take_over(); /* what was saved is not counted twice */
+    started(2);
+    assert_true(trial(id, 1)->run_us >= before_us);
+    report(2, 1, 0.5);
+    t.now_us += US_PER_S;
+    turn();
+    assert_int_equal(trial(id, 1)->run_us, 1003 * US_PER_S);
+    ended(2, REASON_NONE, 0);
+    assert_int_equal(trial(id, 1)->run_us, 2 * US_PER_S);
+    tear_down();
+}
+
 TEST(gpus_are_distinct_and_given_back)
 {
     set_up(8, 3);

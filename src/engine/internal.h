@@ -54,6 +54,7 @@ struct live {
     int64_t heard_mono_us; /* last event from its agent */
     int64_t sent_mono_us;  /* last command that wants an answer; 0: none is awaited */
     int64_t saved_mono_us;
+    int64_t ran_us;      /* live_elapsed_us() as of then: the row of its trial has it */
     int64_t term_at_us;  /* mono: when a request through the control page has had its time */
     int64_t start_step;  /* of the checkpoint it began from; -1: none */
     int64_t judged_step; /* what an earlier engine saw of it is not judged again */
@@ -215,6 +216,7 @@ void run_free(struct run *run);
 void live_free(struct live *live);
 /* Change a trial's state and the counts; asserts that the change is lawful. */
 void trial_become(struct run *run, struct trial *trial, enum trial_state state, enum reason reason);
+/* Its row has the time of the attempt that runs, too; the trial in memory has it at its end. */
 void run_save_trial(struct run *run, const struct trial *trial, bool with_params);
 /* Begin a JSON event object in `json`. The caller adds keys and calls engine_event(). */
 struct json_out event_begin(struct str *json, const char *event, const struct run *run,
@@ -304,6 +306,9 @@ void on_samples(struct live *live, const struct agent_event *event, struct now n
 /* Does NaN or Inf in this metric mean that the trial diverged? */
 bool metric_diverges(const struct run *run, const char *metric);
 void live_save(struct live *live, struct now now);
+/* When that is due, mono: soon if there is something new; else when the time in its row is a tenth
+ * short. INT64_MAX: never. */
+int64_t live_save_us(const struct live *live);
 /* on_started.c, on_ended.c */
 void trial_announce_end(struct run *run, const struct trial *trial, const char *error, bool best,
                         struct now now);

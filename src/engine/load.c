@@ -74,8 +74,32 @@ static void retake(struct live *live)
 
 struct load_context {
     struct run *run;
+    struct store *store;
     struct now now;
 };
+
+static int add_ended(const struct attempt *attempt, void *arg)
+{
+    int64_t *run_us = arg;
+
+    if (attempt->state == ATTEMPT_ENDED)
+        *run_us += attempt->run_us;
+    return 0;
+}
+
+/* Its row has the time of this attempt, too, as far as it was saved: the end will add all of it. */
+static int part_time(struct live *live, struct store *store)
+{
+    struct trial *trial = run_trial(live->run, live->attempt.trial);
+    int64_t before_us = 0;
+    int r = live->attempt.number > 1 ? store_attempts(store, trial->experiment, trial->number,
+                                                      false, add_ended, &before_us, NULL)
+                                     : 0;
+
+    live->ran_us = MAX(0, trial->run_us - before_us);
+    trial->run_us = before_us;
+    return MIN(r, 0);
+}
 
 static int load_attempt(const struct attempt *row, void *arg)
 {
@@ -105,13 +129,13 @@ static int load_attempt(const struct attempt *row, void *arg)
                         .id = attempt.id});
     if (live->asked != REASON_NONE)
         engine_effect(run->engine, (struct effect){.kind = EFFECT_STOP, .id = attempt.id});
-    return 0;
+    return part_time(live, context->store);
 }
 
 static int load_rows(struct run *run, struct store *store, struct now now, struct err *err)
 {
     struct trial_query query = {.experiment = run->experiment.id, .bare = true};
-    struct load_context context = {run, now};
+    struct load_context context = {run, store, now};
     int r = store_trials(store, &query, load_trial, run, err);
 
     if (r == -EBADMSG)

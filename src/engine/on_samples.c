@@ -173,8 +173,19 @@ void live_save(struct live *live, struct now now)
     struct run *run = live->run;
     live->dirty = false;
     live->saved_mono_us = now.mono_us;
+    live->ran_us = live_elapsed_us(live, now);
     run_save_trial(run, run_trial(run, live->attempt.trial), false);
     vec_foreach (summary, &live->summaries)
         txn_put_summary(run->engine->tick->txn, live->attempt.experiment, live->attempt.trial,
                         summary);
+}
+
+int64_t live_save_us(const struct live *live)
+{
+    if (live->dirty)
+        return live->saved_mono_us + SAVE_US;
+    if (live->attempt.state != ATTEMPT_RUNNING ||
+        run_trial(live->run, live->attempt.trial)->state != TRIAL_RUNNING)
+        return INT64_MAX;
+    return live->saved_mono_us + MAX(SAVE_US, live->ran_us / 10);
 }

@@ -113,8 +113,7 @@ int64_t live_wake_us(const struct live *live)
         wake = MIN(wake, live->term_at_us);
     if (live->sent_mono_us)
         wake = MIN(wake, live->sent_mono_us + ASK_AGAIN_US);
-    if (live->dirty)
-        wake = MIN(wake, live->saved_mono_us + SAVE_US);
+    wake = MIN(wake, live_save_us(live));
     if (live->start_unsaved)
         wake = MIN(wake, live->started_mono_us + SAVE_START_US);
     wake = MIN(wake, alerts_wake_us(live));

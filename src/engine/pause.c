@@ -60,6 +60,7 @@ static void begin(struct live *live, enum reason why, struct now now)
     struct trial *trial = run_trial(run, live->attempt.trial);
 
     trial_become(run, trial, TRIAL_PAUSED, why);
+    live->ran_us = live_elapsed_us(live, now);
     run_save_trial(run, trial, false);
     announce(run, trial, "trial_paused", now);
     ask_turn(live, now);

@@ -7,6 +7,7 @@ import hashlib
 import http.client
 import json
 import os
+import re
 import signal
 import sys
 import urllib.parse
@@ -206,6 +207,36 @@ def parameters_stay_and_tags_change(place: Place):
     s.end()
     shown = json.dumps(place.show("Default.1"))
     assert "t=2" in shown and "t=1" not in shown and "gone" not in shown and "a note" in shown, shown
+
+
+def an_experiment_runs_while_one_of_its_runs_does(place: Place):
+    s = Server(place)
+    e = s.experiment("busy")
+    token = {"Authorization": "Bearer " + place.token("viewer", "vic")}
+
+    def is_running(yes):
+        listed = json.loads(s.raw("GET", "/v1/experiments?where=state+%3D+%27running%27", headers=token)[1])["experiments"]
+        whole = json.loads(s.raw("GET", f"/v1/experiments/{e}", headers=token)[1])
+        state = "running" if yes else "finished"
+        assert [row["experiment"] for row in listed] == ([int(e)] if yes else []), listed
+        assert whole["state"] == state and (whole["ended"] is None) == yes, whole
+        assert place.show(e)["state"] == state, place.show(e)
+        return bool(re.search(rf"\bbusy +{state}\b", place.hone("ls")[0]))
+
+    assert is_running(False)
+    first, second = s.run(e), s.run(e)
+    assert is_running(True)
+    s.ask("runs/update", {"run_id": first, "status": "FINISHED", "end_time": 2000})
+    assert is_running(True)
+    s.end()
+    s = Server(place)  # the client goes on after a restart
+    assert is_running(True)
+    s.ask("runs/update", {"run_id": second, "status": "FAILED", "end_time": 3000})
+    assert is_running(False)
+    s.ask("runs/update", {"run_id": second, "status": "RUNNING"})
+    assert is_running(True)
+    place.hone("rm", e, "--yes")  # a client that died without a word does not hold it
+    s.end()
 
 
 def hidden_runs_are_not_written_to(place: Place):
@@ -525,7 +556,7 @@ def what_commands_remove_is_gone(place: Place):
 
 main(experiments_are_made_found_renamed_tagged_hidden_and_shown_again, a_run_is_a_trial_of_ours,
      the_latest_value_has_the_highest_step_then_time_then_value, a_batch_is_taken_whole_or_not_at_all,
-     parameters_stay_and_tags_change, hidden_runs_are_not_written_to, search_chooses_and_sorts_as_mlflow_does,
+     parameters_stay_and_tags_change, an_experiment_runs_while_one_of_its_runs_does, hidden_runs_are_not_written_to, search_chooses_and_sorts_as_mlflow_does,
      wrong_requests_get_the_codes_that_clients_know, names_are_shown_as_text, datasets_and_models_are_kept,
      artifacts_come_and_go_by_their_hash, what_is_anothers_is_neither_changed_nor_hidden_nor_renamed, search_tells_of_every_change, paths_of_artifacts_are_names_and_nothing_else,
      what_was_answered_survives_a_kill, what_commands_remove_is_gone)

@@ -115,8 +115,12 @@ def what_no_event_tells_of_is_told_as_updated(place: Place):
     viewer.until(lambda kind, data: kind == "change" and data["event"] == "updated" and data["experiment"] == 1)
     place.hone("tag", "1", "good")
     viewer.until(lambda kind, data: kind == "change" and data["event"] == "updated" and data["experiment"] == 1)
+    place.hone("tag", "1.1", "good")
+    told = viewer.until(lambda kind, data: kind == "change" and data["event"] == "updated" and data["trial"])
+    assert told[-1][1]["trial"] == 1, told
     place.hone("rm", "1", "--yes")
-    viewer.until(lambda kind, data: kind == "change" and data["event"] == "removed" and data["experiment"] == 1)
+    told = viewer.until(lambda kind, data: kind == "change" and data["event"] == "removed" and data["experiment"] == 1)
+    assert told[-1][1]["trial"] is None, told
     server.end()
 
 

@@ -217,6 +217,13 @@ test("addresses that MLflow's client prints lead to the run and its experiment",
     check(one.url().endsWith(`#/t/${experiment_id}.1`), one.url());
     await visit(one, `#/experiments/${experiment_id}`, ".experiment-head");
     await one.getByRole("heading", { name: /elsewhere/ }).waitFor();
+    await one.locator(".experiment-head .state-running").waitFor();
+    await one.getByRole("button", { name: "Actions" }).click(); /* another program's: there is nothing to stop here */
+    await one.getByRole("menuitem", { name: "Delete …" }).waitFor();
+    equal(await one.getByRole("menuitem", { name: /Stop|Pause|Resume/ }).count(), 0, "items that only an experiment of this server has");
+    await one.keyboard.press("Escape");
+    await ask("runs/update", { run_id: info.run_id, status: "FINISHED" });
+    await one.locator(".experiment-head .state-finished").waitFor();
     check(one.url().endsWith(`#/e/${experiment_id}`), one.url());
     const { run: { info: other } } = await ask("runs/create", { experiment_id: "0", start_time: 1 });
     await visit(one, `#/experiments/0/runs/${other.run_id}`, ".trial-head");

@@ -117,6 +117,24 @@ test("a value between the first curve and the stream is not missed", async () =>
     write("enough", "");
 });
 
+test("in the table of trials the metrics of one that runs follow, as its value does; so does its time", async () => {
+    write("at", "1");
+    write("steps.sh", `#!/bin/sh\nwhile :; do\n    read now < '${join(folder, "at")}' && [ "$now" != "$i" ] && i=$now && echo "step=$i loss=$i.5 acc=$i.25"\n    sleep 0.05\ndone\n`);
+    const name = /\d+/.exec(run("submit", write("steps.yaml", spec("steps", 1).replace("train.sh", "steps.sh"))))[0];
+    await visit(page, `#/e/${name}`, ".grid");
+    for (const i of [1, 2, 3]) {
+        write("at", `${i}\n`);
+        const count = async (text) => (await page.locator(".grid .rows").innerText()).split(/\s+/).filter((word) => word === text).length;
+        await until(async () => (await count(`${i}.5`)) === 2 && (await count(`${i}.25`)) === 1, `value, loss and acc of step ${i}`);
+    }
+    await visit(page, `#/t/${name}.1`, ".trial-figures");
+    await until(async () => /^[1-9]/.test(await page.locator(".trial-figures div", { hasText: "Ran" }).locator("dd").innerText()), "the time that it has run");
+    const cells = await page.getByRole("region", { name: "Attempts" }).locator("tbody td").allInnerTexts();
+    check(/^[1-9]/.test(cells[2]) && cells[3] === "–" && cells[4] === "–", `time, cpu and memory of the attempt: ${cells}`);
+    check(JSON.parse(run("ls", name, "--json"))[0].seconds > 0, "the command tells it, too");
+    run("stop", name);
+});
+
 test("the server dies and comes back: a banner, then everything goes on by itself", async () => {
     await visit(page, "#/e/1/curves?pick=running", ".live-dot.live");
     expectTrouble(/ERR_|Failed to load|5\d\d|net::|40\d/);

@@ -273,13 +273,25 @@ test("a trial runs again, and tells of what it is a rerun", async () => {
     await until(async () => (await words("table.seeds tbody tr:first-child")).includes(again), "the rerun is of its group");
 });
 
-test("a run of MLflow's client has its name in the title", async () => {
+test("a run of MLflow's client has its name in the title; parameters and tags that it logs are seen at once", async () => {
     const token = /hone_\S+/.exec(run("token", "add", "mia", "--role", "user"))[0];
-    const made = await page.request.post(`${new URL(page.url()).origin}/api/2.0/mlflow/runs/create`, { headers: { Authorization: `Bearer ${token}` }, data: { experiment_id: "0", run_name: "r1" } });
-    check(made.ok(), `the run is made: ${await made.text()}`);
+    const ask = async (path, data) => {
+        const answer = await page.request.post(`${new URL(page.url()).origin}/api/2.0/mlflow/runs/${path}`, { headers: { Authorization: `Bearer ${token}` }, data });
+        check(answer.ok(), `${path}: ${await answer.text()}`);
+        return answer.json();
+    };
+    const { run: { info: { run_id } } } = await ask("create", { experiment_id: "0", run_name: "r1" });
     const newest = Math.max(...JSON.parse(run("ls", "--json")).map((row) => row.experiment));
     await visit(page, `#/t/${newest}.1`, "h1");
     await shows("h1", `trial ${newest}.1 · r1`);
+    await page.waitForSelector(".live-dot.live");
+    await ask("log-parameter", { run_id, key: "depth", value: "17" });
+    await shows('[aria-label="Parameters"]', "depth17");
+    await ask("set-tag", { run_id, key: "team", value: "vision" });
+    await shows(".trial-figures", "team=vision");
+    await ask("log-batch", { run_id, params: [{ key: "width", value: "23" }], tags: [{ key: "mlflow.runName", value: "r2" }] });
+    await shows('[aria-label="Parameters"]', "width23");
+    await shows("h1", `trial ${newest}.1 · r2`);
 });
 
 test("the only trial has no next one", async () => {

@@ -25,6 +25,7 @@ export interface ExperimentRow {
     reason: string;
     value: number | null;
     params: Params | null;
+    attempts: number;
     seconds: number | null;
     created: string;
     started: string | null;

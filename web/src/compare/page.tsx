@@ -13,7 +13,7 @@ import { useChanges, useWatch } from "../stream.ts";
 import type { Objective } from "../types.ts";
 import { ranCode } from "../trial/details.ts";
 import { Curves, Legend, type CurveMetric, type CurveTrial } from "../trial/curves.tsx";
-import { trialNumber } from "../trial/event_words.ts";
+import { mayTell, trialNumber } from "../trial/event_words.ts";
 import { SystemOverlay } from "../trial/system.tsx";
 import { Button } from "../ui/button.tsx";
 import { Check, Select } from "../ui/field.tsx";
@@ -158,8 +158,7 @@ export function ComparePage(_: { args: string[] }) {
     const names = parseRuns(asked);
     const { runs, failures, loading, reload } = useRuns(names);
     const soon = useThrottled(reload, 3000);
-    const ids = new Set(runs.map((run) => run.name));
-    useChanges((batch) => batch.some((e) => ids.has(`${e.experiment}.${trialNumber(e.trial)}`)) && soon());
+    useChanges((batch) => batch.some((e) => runs.some((run) => mayTell(e, run.trial.experiment, trialNumber(run.trial.trial)))) && soon());
     const running = runs.find((run) => run.trial.state === "running");
     useWatch(running?.trial.experiment ?? null);
     const add = (more: string) => setAsked(parseRuns(`${asked},${more}`).join(","), true);

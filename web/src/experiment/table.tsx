@@ -123,6 +123,8 @@ export function TableTab({ experiment: x }: { experiment: Experiment }) {
     const catalog = useLoad(cols.length > 0 ? `columns ${e}` : null, async (signal) => (await api.trials(e, { limit: 1 }, signal)).columns);
     const refresh = useThrottled(() => asked.refresh(), 1500);
     useChanges((batch) => batch.some((c) => c.experiment === e) && refresh());
+    /* A running trial saves its metrics about once a second and no event tells of it. */
+    useLives((batch) => batch.some((l) => l.experiment === e && l.active.some((t) => !t.paused)) && refresh());
 
     const known = catalog.value ?? (cols.length === 0 ? pager.columns : []);
     const wanted = cols.length > 0 ? cols : pager.columns.map((c) => c.name);

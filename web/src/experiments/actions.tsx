@@ -127,8 +127,11 @@ export async function remove(row: ExperimentRow, changed: Changed): Promise<void
     );
 }
 
+/* Does this server run it? What runs of a tracking client (MLflow's) has no attempt, and cannot be stopped here. */
+export const isSteered = (row: ExperimentRow): boolean => row.state === "running" && (row.attempts > 0 || row.trials.running === 0);
+
 export function actionsOf(row: ExperimentRow, changed: Changed): MenuItem[] {
-    const runs = row.state === "running";
+    const runs = isSteered(row);
     const refused = refusal(row, api.myself.get());
     const e = String(row.experiment);
     const changes: MenuItem[] = [
@@ -143,7 +146,7 @@ export function actionsOf(row: ExperimentRow, changed: Changed): MenuItem[] {
                   { label: "Stop now …", icon: "stop", act: () => void stop(row, "now", changed) },
                   { label: "Stop after the running trials …", icon: "stop", act: () => void stop(row, "drain", changed) },
               ] as MenuItem[])
-            : ([{ label: "Resume …", icon: "play", act: () => void resume(row, changed) }] as MenuItem[])),
+            : row.state === "running" ? [] : ([{ label: "Resume …", icon: "play", act: () => void resume(row, changed) }] as MenuItem[])),
         { label: "Delete …", icon: "trash", danger: true, disabled: runs, act: () => void remove(row, changed) },
     ];
     return [

@@ -18,7 +18,7 @@ import { Filter } from "../ui/field.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Empty, Failure, Loading } from "../ui/parts.tsx";
 import { attempt } from "../ui/toast.tsx";
-import { editNote, editTags, leaving, pause, remove, star } from "./actions.tsx";
+import { editNote, editTags, isSteered, leaving, pause, remove, star } from "./actions.tsx";
 import "./page.css";
 import { pageSize } from "./page_size.ts";
 import { Row } from "./row.tsx";
@@ -97,8 +97,8 @@ function useListKeys(rows: ExperimentRow[], changed: () => void): number {
         { keys: "s", help: "star", act: on((r) => star(r, changed)) },
         { keys: "t", help: "tags", act: on((r) => editTags(r, changed)) },
         { keys: "n", help: "note", act: on((r) => editNote(r, changed)) },
-        { keys: "p", help: "pause or go on", act: on((r) => r.state === "running" && pause(r, changed)) },
-        { keys: "D", help: "delete", act: on((r) => r.state !== "running" && remove(r, changed)) },
+        { keys: "p", help: "pause or go on", act: on((r) => isSteered(r) && pause(r, changed)) },
+        { keys: "D", help: "delete", act: on((r) => !isSteered(r) && remove(r, changed)) },
     ]);
     return at;
 }

@@ -31,6 +31,12 @@ export function trialNumber(trial: unknown): number | null {
     return n !== null && Number.isInteger(n) && n > 0 ? n : null;
 }
 
+/* Does an event tell of this trial? One without a trial may: rows of several were written. */
+export function mayTell(event: EventRow, experiment: number, number: number | null): boolean {
+    const trial = trialNumber(event.trial);
+    return event.experiment === experiment && (trial === null ? event.event === "updated" || event.event === "removed" : trial === number);
+}
+
 function who(event: EventRow): string {
     const n = trialNumber(event.trial);
     return n === null ? "" : `trial ${n} `;

@@ -57,8 +57,11 @@ function endOf(run: Run): string {
     return `exit ${run.exit ?? "?"}${run.reason ? ` (${run.reason})` : ""}`;
 }
 
-function Attempts({ runs }: { runs: Run[] }) {
+/* Of an attempt that runs, only the trial's time has its part; cpu and memory are told at its end. */
+function Attempts({ trial, runs }: { trial: Trial; runs: Run[] }) {
     if (runs.length === 0) return null;
+    const ended = (run: Run) => run.state === "ended";
+    const before = runs.filter(ended).reduce((sum, run) => sum + (run.seconds ?? 0), 0);
     return (
         <section class="card scroll" aria-label="Attempts">
             <h2>Attempts</h2>
@@ -67,8 +70,8 @@ function Attempts({ runs }: { runs: Run[] }) {
                 <tbody>
                     {runs.map((run) => (
                         <tr key={run.attempt}>
-                            <td class="num">{run.attempt}</td><td>{endOf(run)}</td><td class="num">{formatSeconds(run.seconds)}</td>
-                            <td class="num">{formatSeconds(run.cpu_seconds)}</td><td class="num">{formatBytes(run.max_rss_bytes)}</td><td>{run.host ?? ""}</td>
+                            <td class="num">{run.attempt}</td><td>{endOf(run)}</td><td class="num">{formatSeconds(ended(run) ? run.seconds : Math.max(0, (trial.seconds ?? 0) - before))}</td>
+                            <td class="num">{ended(run) ? formatSeconds(run.cpu_seconds) : "–"}</td><td class="num">{ended(run) ? formatBytes(run.max_rss_bytes) : "–"}</td><td>{run.host ?? ""}</td>
                         </tr>
                     ))}
                 </tbody>
@@ -125,7 +128,7 @@ export function Overview({ trial, details }: { trial: Trial; details: Details | 
                 <Parameters trial={trial} />
                 <Machine details={details} />
                 {trial.metrics.length > 0 && <MetricTable metrics={trial.metrics} />}
-                <Attempts runs={trial.runs} />
+                <Attempts trial={trial} runs={trial.runs} />
             </div>
             <Curves trials={one} metrics={shown} sync={`trial ${trial.trial}`} />
         </div>

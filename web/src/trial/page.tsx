@@ -16,7 +16,7 @@ import { Ago, Empty, Loaded, StateChip, Tabs } from "../ui/parts.tsx";
 import { actionsOf, canStop, useMay, type May } from "./actions.ts";
 import { CodeTab } from "./code.tsx";
 import { details as loadDetails, type Details } from "./details.ts";
-import { trialNumber } from "./event_words.ts";
+import { mayTell, trialNumber } from "./event_words.ts";
 import { LogView } from "./log_view.tsx";
 import { Overview } from "./overview.tsx";
 import { EnvironmentTab, EventsTab, FilesTab } from "./records.tsx";
@@ -128,9 +128,8 @@ function OneTrial({ name, tab }: { name: string; tab: string }) {
     const soon = useThrottled(() => (load.reload(), details.reload()), 1500);
     const soft = useThrottled(load.reload, 3000);
     useWatch(known ? experiment : null);
-    const mine = (e: { experiment?: number; trial?: unknown }) => e.experiment === experiment && trialNumber(e.trial) === number;
-    useChanges((batch) => batch.some(mine) && soon());
-    usePoints((batch) => batch.some(mine) && soft());
+    useChanges((batch) => batch.some((e) => mayTell(e, experiment, number)) && soon());
+    usePoints((batch) => batch.some((p) => p.experiment === experiment && p.trial === number) && soft());
     useEffect(() => resets.subscribe(load.reload), [load.reload]);
     if (!known) return <Empty title="No such trial"><p>“{name}” is not the name of a trial, such as 3.7.</p></Empty>;
     return (
