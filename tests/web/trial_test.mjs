@@ -23,6 +23,7 @@ async function prepare() {
     write("red.sh", `[ "$1" = --x=2 ] && echo loss=1 && exit 0\nprintf '\\033[33mAchtung\\033[0m\\n' >&2\nexit 3\n`);
     run("run", write("red.yaml", "name: red\ncommand: [sh, red.sh]\nparams: {x: [1, 2]}\nobjective: loss\nsearch: {algorithm: grid, trials: 2}\nlimits: {retries: 0}\n"));
     red = JSON.parse(run("ls", "5", "--all", "--json")).find((t) => t.state === "failed").trial;
+    run("run", write("nan.yaml", `name: nan\ncommand: [awk, 'BEGIN { for (i = 0; i < 40; i++) print "loss=" (i < 10 ? 1 / (i + 1) : "nan") " step=" i; print "score=1" }']\nparams: {x: [1]}\nobjective: score\nsearch: {trials: 1}\npass: file\n`));
     await serve();
     await launch();
     page = await enter();
@@ -41,6 +42,21 @@ test("a trial shows its parameters, why it was made, and a curve of each metric"
     await until(async () => (await page.getAttribute(".curve figure", "aria-label")).includes("ends at"), "a line in the chart");
     await shows(".trial-figures", "0.101");
     await shot(page, "trial");
+});
+
+test("where a run diverged and stayed so, marks go on to its last step", async () => {
+    await visit(page, "#/t/6.1", '.curve[aria-label="loss"] .uplot');
+    /* Is there colour at the lower edge, near the right end and at a quarter? Axes and grid are grey. */
+    const coloured = (from, to) => page.$eval('.curve[aria-label="loss"] canvas', (el, [from, to]) => {
+        const over = el.closest(".uplot").querySelector(".u-over"), ratio = el.width / el.clientWidth;
+        const [left, bottom] = [over.offsetLeft * ratio, (over.offsetTop + over.offsetHeight) * ratio], width = over.offsetWidth * ratio;
+        const { data } = el.getContext("2d").getImageData(left + from * width, bottom - 12 * ratio, (to - from) * width, 10 * ratio);
+        for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 128 && Math.max(data[i], data[i + 1], data[i + 2]) - Math.min(data[i], data[i + 1], data[i + 2]) > 60) return true;
+        return false;
+    }, [from, to]);
+    await until(async () => (await coloured(0.96, 1)) && (await coloured(0.5, 0.6)), "marks in the middle and at the end");
+    check(!(await coloured(0.02, 0.1)), "and none where it was well");
+    await shot(page, "trial-nan");
 });
 
 test("a failed trial says why", async () => {
@@ -192,28 +208,28 @@ test("a trial that runs is followed: its log and its curve grow", async () => {
     write("slow.sh", `#!/bin/sh\ni=0\nwhile [ ! -e "$1/enough" ]; do i=$((i + 1)); echo "loss=0.$((1000 - i % 900)) step=$i"; sleep 0.1; done\necho bye\n`);
     write("slow.yaml", `name: slow\ncommand: [sh, slow.sh, ${JSON.stringify(folder)}]\nparams: {x: 1}\nobjective: loss\nsearch: {trials: 1}\nflags: value\npass: file\n`);
     run("submit", "slow.yaml");
-    await visit(page, "#/t/6.1/logs", ".line");
+    await visit(page, "#/t/7.1/logs", ".line");
     const last = async () => Math.max(0, ...(await lines()).map((line) => Number(/step=(\d+)/.exec(line)?.[1] ?? 0)));
     const first = await until(last, "a line with a step");
     await until(async () => (await last()) > first, "later lines");
-    await visit(page, "#/t/6.1", ".curve .uplot");
+    await visit(page, "#/t/7.1", ".curve .uplot");
     const told = () => page.getAttribute(".curve figure", "aria-label");
     const before = await told();
     await until(async () => (await told()) !== before, "the curve goes on");
-    await visit(page, "#/t/6.1/system", ".figure-chart");
+    await visit(page, "#/t/7.1/system", ".figure-chart");
     const figure = (title) => page.getAttribute(`.figure-chart[aria-label^="${title}"] figure`, "aria-label");
     const seen = await until(async () => (await figure("CPU, of one processor (%)"))?.includes("used ends at") && (await figure("CPU, of one processor (%)")), "what it used of a processor");
     await until(async () => (await figure("CPU, of one processor (%)")) !== seen, "the figure goes on");
     write("enough", "");
-    await visit(page, "#/t/6.1", ".curve .uplot");
+    await visit(page, "#/t/7.1", ".curve .uplot");
     await until(async () => (await words(".trial-head .chip")).includes("completed"), "its end");
     equal(await page.locator(".trial-head .button:text-is('Stop')").count(), 0, "what has ended is not stopped");
-    await visit(page, "#/t/6.1/logs", ".line");
+    await visit(page, "#/t/7.1/logs", ".line");
     await until(async () => (await lines()).includes("bye"), "its last word");
 });
 
 test("system figures of the trial and of the machine stand in charts with units, and zoom together", async () => {
-    await visit(page, "#/t/6.1/system", ".figure-chart .uplot");
+    await visit(page, "#/t/7.1/system", ".figure-chart .uplot");
     const titles = (group) => page.$$eval(`.figure-group[aria-label="${group}"] .figure-chart`, (all) => all.map((el) => el.getAttribute("aria-label")));
     const told = (group, title) => page.getAttribute(`.figure-group[aria-label="${group}"] .figure-chart[aria-label^="${title}"] figure`, "aria-label");
     for (const title of ["CPU, of one processor (%)", "Processes and threads"]) await until(async () => (await titles("This trial")).includes(title), `${title} of the trial`);
@@ -224,7 +240,7 @@ test("system figures of the trial and of the machine stand in charts with units,
     await page.selectOption(".curves select", "time");
     await until(() => page.url().includes("x=time"), "the clock is in the address");
     await page.selectOption(".curves select", "relative");
-    await visit(page, "#/t/6.1/system?from=0&to=1", ".figure-chart .uplot");
+    await visit(page, "#/t/7.1/system?from=0&to=1", ".figure-chart .uplot");
     await page.click("text=Zoom out");
     await until(() => !page.url().includes("from="), "all of it");
 });
@@ -329,7 +345,7 @@ test("no violation of accessibility, nothing sticks out, light and dark, wide an
     for (const [theme, width] of [["light", 1400], ["dark", 360]]) {
         const other = await enter({ theme, width });
         for (const [part, ready] of [["", ".curve .uplot"], ["/system", ".figure-chart .uplot"], ["/logs", ".line"], ["/code", ".lines .line"], ["/environment", "table.facts"], ["/files", "table.plain"], ["/events", "table.events"]]) {
-            await visit(other, `#/t/${part === "/system" ? "6.1" : good}${part}`, ready);
+            await visit(other, `#/t/${part === "/system" ? "7.1" : good}${part}`, ready);
             equal((await axe(other)).join("\n"), "", `${theme} ${part || "overview"}`);
             await fits(other, `${theme} ${part || "overview"}`);
             if (part === "/system") await shot(other, `trial-system-${theme}`);
