@@ -65,6 +65,7 @@ test("where a run diverged and stayed so, marks go on to its last step", async (
         for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 128 && Math.max(data[i], data[i + 1], data[i + 2]) - Math.min(data[i], data[i + 1], data[i + 2]) > 60) return true;
         return false;
     }, [from, to]);
+    equal((await page.$$eval(".curve", (all) => all.map((el) => el.getAttribute("aria-label")))).join(), "score,loss", "the objective is the first");
     await until(async () => (await coloured(0.96, 1)) && (await coloured(0.5, 0.6)), "marks in the middle and at the end");
     check(!(await coloured(0.02, 0.1)), "and none where it was well");
     await shot(page, "trial-nan");

@@ -6,11 +6,12 @@
 import { useEffect } from "preact/hooks";
 import * as api from "../api.ts";
 import { format, go } from "../address.ts";
+import { objectivesOf } from "../experiment/best.ts";
 import { formatSeconds, formatValue } from "../format.ts";
 import { useKeys } from "../keys.ts";
 import { useLoad, useThrottled } from "../load.ts";
 import { resets, useChanges, usePoints, useWatch } from "../stream.ts";
-import type { Trial } from "../types.ts";
+import type { Experiment, Trial } from "../types.ts";
 import { Button } from "../ui/button.tsx";
 import { Ago, Empty, Loaded, StateChip, Tabs } from "../ui/parts.tsx";
 import { actionsOf, canStop, useMay, type May } from "./actions.ts";
@@ -105,14 +106,22 @@ function Head({ trial, details, reload }: { trial: Trial; details: Details | nul
     );
 }
 
-function Body({ tab, trial, details }: { tab: string; trial: Trial; details: ReturnType<typeof useLoad<Details>> }) {
+/* Its experiment: what it is about, and whether it has a best trial. */
+function useExperiment(number: number | null): ReturnType<typeof useLoad<Experiment>> {
+    const load = useLoad(number === null ? null : `experiment ${number}`, (signal) => api.experiment(number!, signal));
+    const soon = useThrottled(load.reload, 3000);
+    useChanges((batch) => batch.some((c) => c.experiment === number && c.event === "trial_ended") && soon());
+    return load;
+}
+
+function Body({ tab, trial, details, objectives }: { tab: string; trial: Trial; details: ReturnType<typeof useLoad<Details>>; objectives: string[] | null }) {
     if (tab === "system") return <SystemTab trial={trial} />;
     if (tab === "logs") return <LogView trial={trial} />;
     if (tab === "files") return <FilesTab trial={trial} />;
     if (tab === "events") return <EventsTab trial={trial} />;
     if (tab === "code") return <Loaded of={details} what="the code">{(d) => <CodeTab details={d} />}</Loaded>;
     if (tab === "environment") return <Loaded of={details} what="the environment">{(d) => <EnvironmentTab environment={d.environment} />}</Loaded>;
-    return <Overview trial={trial} details={details.value} />;
+    return <Overview trial={trial} details={details.value} objectives={objectives} />;
 }
 
 /* Another trial is another page: nothing of the one before stays on the screen. */
@@ -125,6 +134,8 @@ function OneTrial({ name, tab }: { name: string; tab: string }) {
     const known = Number.isInteger(experiment) && number !== null && name.includes(".");
     const load = useLoad(known ? name : null, (signal) => api.trial(name, signal));
     const details = useLoad(known ? `details ${name}` : null, (signal) => loadDetails(name, signal));
+    const whole = useExperiment(known ? experiment : null);
+    const objectives = whole.value ? objectivesOf(whole.value).map((o) => o.metric) : whole.error ? [] : null;
     const soon = useThrottled(() => (load.reload(), details.reload()), 1500);
     const soft = useThrottled(load.reload, 3000);
     useWatch(known ? experiment : null);
@@ -139,7 +150,7 @@ function OneTrial({ name, tab }: { name: string; tab: string }) {
                 <>
                     <Head trial={trial} details={details.value} reload={load.reload} />
                     <Tabs label="Parts of the trial" current={tab} tabs={TABS.map((t) => ({ ...t, href: format(t.id ? ["t", name, t.id] : ["t", name]) }))} />
-                    <Body tab={tab} trial={trial} details={details} />
+                    <Body tab={tab} trial={trial} details={details} objectives={objectives} />
                 </>
             )}
         </Loaded>
