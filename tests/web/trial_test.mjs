@@ -330,6 +330,10 @@ test("a run of MLflow's client has its name in the title", async () => {
     const newest = Math.max(...JSON.parse(run("ls", "--json")).map((row) => row.experiment));
     await visit(page, `#/t/${newest}.1`, "h1");
     await shows("h1", `trial ${newest}.1 · r1`);
+    /* Nobody can run it again, and no trial there is the best: the buttons say so. */
+    await page.waitForSelector('.trial-head button[disabled][aria-label="Run again: Hone did not run it, so there is nothing to run"]');
+    await page.waitForSelector('.trial-head button[disabled][aria-label="Compare with the best: the experiment has no objective, so no trial is the best"]');
+    equal((await axe(page)).join("\n"), "", "what is disabled is told well");
 });
 
 test("the only trial has no next one", async () => {

@@ -6,7 +6,7 @@
 import { useEffect } from "preact/hooks";
 import * as api from "../api.ts";
 import { format, go } from "../address.ts";
-import { objectivesOf } from "../experiment/best.ts";
+import { hasProgram, objectivesOf } from "../experiment/best.ts";
 import { formatSeconds, formatValue } from "../format.ts";
 import { useKeys } from "../keys.ts";
 import { useLoad, useThrottled } from "../load.ts";
@@ -76,14 +76,27 @@ function useLast(trial: Trial): number {
     return load.value ? Number(load.value.rows[0]?.[0] ?? 0) : Infinity;
 }
 
-function Head({ trial, details, reload }: { trial: Trial; details: Details | null; reload: () => void }) {
+/* Why it is not compared with the best; null: it is. */
+export function noBest(experiment: Experiment): string | null {
+    if (experiment.best) return null;
+    return objectivesOf(experiment).length === 0 ? "the experiment has no objective, so no trial is the best" : "no trial has a result yet";
+}
+
+function RunAgain({ experiment, rerun }: { experiment: Experiment | null; rerun: () => void }) {
+    const can = !experiment || hasProgram(experiment);
+    return <Button icon="play" label={can ? "Run again: same parameters, same code" : "Run again: Hone did not run it, so there is nothing to run"} disabled={!can} onClick={rerun}>Run again</Button>;
+}
+
+/* experiment: null while it is not known, and then nothing is refused. */
+function Head({ trial, details, experiment, reload }: { trial: Trial; details: Details | null; experiment: Experiment | null; reload: () => void }) {
     const number = trialNumber(trial.trial)!;
     const may = useMay(trial), acts = actionsOf(trial, reload), last = useLast(trial);
+    const compare = format(["compare"], { runs: `${trial.trial},${trial.experiment}` }), alone = experiment && noBest(experiment);
     const step = (by: number) => go(format(["t", `${trial.experiment}.${number + by}`]));
     useKeys("Trial", [
         { keys: "]", help: "next trial", act: () => number < last && step(1) },
         { keys: "[", help: "trial before", act: () => number > 1 && step(-1) },
-        { keys: "c", help: "compare with the best", act: () => go(format(["compare"], { runs: `${trial.trial},${trial.experiment}` })) },
+        ...(alone ? [] : [{ keys: "c", help: "compare with the best", act: () => go(compare) }]),
         ...(may.change === null ? [{ keys: "s", help: "star it, or take the star away", act: () => void acts.star() }] : []),
     ]);
     const starWords = trial.starred ? "Take the star away" : "Star it";
@@ -98,8 +111,8 @@ function Head({ trial, details, reload }: { trial: Trial; details: Details | nul
                 <Button icon="left" label="Trial before" disabled={number <= 1} onClick={() => step(-1)} />
                 <Button icon="right" label="Next trial" disabled={number >= last} onClick={() => step(1)} />
                 {may.change === null && canStop(trial) && <Button icon="stop" label="Stop this trial; the others go on" onClick={() => void acts.stop()}>Stop</Button>}
-                {may.run === null && <Button icon="play" label="Run again: same parameters, same code" onClick={() => void acts.rerun()}>Run again</Button>}
-                <a class="button" href={format(["compare"], { runs: `${trial.trial},${trial.experiment}` })}>Compare with the best</a>
+                {may.run === null && <RunAgain experiment={experiment} rerun={() => void acts.rerun()} />}
+                {alone ? <Button disabled label={`Compare with the best: ${alone}`}>Compare with the best</Button> : <a class="button" href={compare}>Compare with the best</a>}
             </div>
             <Figures trial={trial} details={details}><Marks trial={trial} may={may} acts={acts} /></Figures>
         </header>
@@ -148,7 +161,7 @@ function OneTrial({ name, tab }: { name: string; tab: string }) {
         <Loaded of={load} what={`trial ${name}`}>
             {(trial) => (
                 <>
-                    <Head trial={trial} details={details.value} reload={load.reload} />
+                    <Head trial={trial} details={details.value} experiment={whole.value} reload={load.reload} />
                     <Tabs label="Parts of the trial" current={tab} tabs={TABS.map((t) => ({ ...t, href: format(t.id ? ["t", name, t.id] : ["t", name]) }))} />
                     <Body tab={tab} trial={trial} details={details} objectives={objectives} />
                 </>
