@@ -152,6 +152,30 @@ test("100,000 trials are drawn and brushed", async () => {
     await shot(page, "analysis-many");
 });
 
+test("runs without an objective are looked at by the first metric they have", async () => {
+    const token = /hone_\S+/.exec(run("token", "add", "mia", "--role", "user"))[0];
+    const post = async (what, data) => {
+        const answer = await page.request.post(`${new URL(page.url()).origin}/api/2.0/mlflow/${what}`, { headers: { Authorization: `Bearer ${token}` }, data });
+        check(answer.ok(), `${what}: ${await answer.text()}`);
+        return answer.json();
+    };
+    for (const lr of [0.1, 0.2]) {
+        const { run: { info: { run_id } } } = await post("runs/create", { experiment_id: "0" });
+        await post("runs/log-batch", { run_id, params: [{ key: "lr", value: String(lr) }], metrics: ["acc", "err"].map((key) => ({ key, value: lr, timestamp: 1, step: 1 })) });
+        await post("runs/update", { run_id, status: "FINISHED" });
+    }
+    const newest = Math.max(...JSON.parse(run("ls", "--json")).map((row) => row.experiment));
+    await until(async () => (await (await page.request.get(`${new URL(page.url()).origin}/v1/experiments/${newest}/trials`)).text()).includes("metrics.err.last"), "its metrics in the table");
+    await visit(page, `#/e/${newest}/analysis`, `${card("Highest value so far")} canvas`);
+    await noted("Highest value so far", `2 improvements; the last one by trial ${newest}.2`);
+    await page.waitForSelector('[aria-label="axis acc"]');
+    equal((await page.$$eval(".toolbar select option", (all) => all.map((el) => el.textContent))).slice(0, 2).join(), "acc,err", "what can be looked at");
+    await until(async () => (await page.mouse.wheel(0, 400), (await page.locator(`${card("Importance")} .empty:not(.loading)`).count()) > 0), "importance");
+    await shows(card("Importance"), "this experiment has none");
+    equal(await page.locator("[role=alert]").count(), 0, "failures");
+    await shot(page, "analysis-no-objective");
+});
+
 test("no violation of accessibility, nothing sticks out, light and dark, wide and narrow", async () => {
     for (const [theme, width] of [["light", 1400], ["dark", 360]]) {
         const other = await enter({ theme, width });

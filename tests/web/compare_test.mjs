@@ -16,7 +16,7 @@ function changing() {
     const hone = resolve(process.env.HONE_BIN ?? "build/hone");
     mkdirSync(join(folder, "changing"));
     write("changing/train.sh", `echo "$HONE_TRIAL" >> notes.txt\necho "loss=$1"\n[ "$HONE_TRIAL" = 3.1 ] || until '${hone}' show 3.2 --json | grep -q '"gpus":null,"code":"'; do sleep 0.1; done\n`);
-    write("changing/spec.yaml", "name: changing\ncommand: 'sh train.sh {x}'\nparams: {x: [1, 2]}\nobjective: loss\nsearch: {algorithm: grid, parallel: 1}\ncode: .\n");
+    write("changing/spec.yaml", "name: changing\ncommand: 'sh train.sh {seed}'\nparams: {seed: [1, 2]}\nobjective: loss\nsearch: {algorithm: grid, parallel: 1}\ncode: .\n");
     run("run", "changing/spec.yaml");
 }
 
@@ -130,6 +130,12 @@ test("code that changed while the experiment ran is what is compared, and shown"
     await shows("form.toolbar", "changed since the experiment began");
     await visit(page, "#/t/3.1/code", ".lines .line");
     equal(await page.locator(".code-files li").count(), 2, "files of the first");
+});
+
+test("a file that a program leaves in its folder splits no group of seeds", async () => {
+    await visit(page, "#/compare?runs=3.1,3.2&view=seeds", "table.seeds");
+    await until(async () => (await page.locator("table.seeds tbody tr").count()) === 1 && (await words("table.seeds tbody")).includes("3.2"), "both seeds in one group");
+    await shows("main", "repeats of one setting: 2 results");
 });
 
 test("a rerun is of the group of what it repeats; the same parameters with other code are not", async () => {

@@ -172,6 +172,13 @@ test("the keyboard moves, opens and explains", async () => {
     await page.locator(".key-list").waitFor({ state: "detached" });
     await page.keyboard.press("Enter");
     await page.waitForSelector(".experiment-head");
+    await page.keyboard.press("?");
+    await page.locator(".key-list").waitFor();
+    await page.goBack();
+    await page.waitForSelector("[data-experiment]");
+    await page.locator(".key-list").waitFor({ state: "detached" }); /* it was about the other page */
+    await page.goForward();
+    await page.waitForSelector(".experiment-head");
     const letGo = await holdTimers(page, 1500); /* in which the second key has to come */
     await page.keyboard.press("g");
     await page.keyboard.press("e");

@@ -23,9 +23,21 @@ async function prepare() {
     write("red.sh", `[ "$1" = --x=2 ] && echo loss=1 && exit 0\nprintf '\\033[33mAchtung\\033[0m\\n' >&2\nexit 3\n`);
     run("run", write("red.yaml", "name: red\ncommand: [sh, red.sh]\nparams: {x: [1, 2]}\nobjective: loss\nsearch: {algorithm: grid, trials: 2}\nlimits: {retries: 0}\n"));
     red = JSON.parse(run("ls", "5", "--all", "--json")).find((t) => t.state === "failed").trial;
+    write("loud.sh", "printf 'Traceback (most recent call last):\\nValueError: on stdout\\n'\n[ $1 = 1 ] || echo 'a word of warning' >&2\nexit 1\n");
+    expectFailure("run", write("loud.yaml", "name: loud\ncommand: [sh, loud.sh, '{x}']\nparams: {x: [1, 2]}\nobjective: loss\nsearch: {algorithm: grid, parallel: 1}\nlimits: {retries: 0}\n"));
+    run("run", write("nan.yaml", `name: nan\ncommand: [awk, 'BEGIN { for (i = 0; i < 40; i++) print "loss=" (i < 10 ? 1 / (i + 1) : "nan") " step=" i; print "score=1" }']\nparams: {x: [1]}\nobjective: score\nsearch: {trials: 1}\npass: file\n`));
     await serve();
     await launch();
     page = await enter();
+}
+
+function expectFailure(...args) {
+    try {
+        run(...args);
+    } catch {
+        return;
+    }
+    throw new Error(`hone ${args.join(" ")} did not fail`);
 }
 
 const words = (selector) => page.textContent(selector);
@@ -41,6 +53,22 @@ test("a trial shows its parameters, why it was made, and a curve of each metric"
     await until(async () => (await page.getAttribute(".curve figure", "aria-label")).includes("ends at"), "a line in the chart");
     await shows(".trial-figures", "0.101");
     await shot(page, "trial");
+});
+
+test("where a run diverged and stayed so, marks go on to its last step", async () => {
+    await visit(page, "#/t/7.1", '.curve[aria-label="loss"] .uplot');
+    /* Is there colour at the lower edge, near the right end and at a quarter? Axes and grid are grey. */
+    const coloured = (from, to) => page.$eval('.curve[aria-label="loss"] canvas', (el, [from, to]) => {
+        const over = el.closest(".uplot").querySelector(".u-over"), ratio = el.width / el.clientWidth;
+        const [left, bottom] = [over.offsetLeft * ratio, (over.offsetTop + over.offsetHeight) * ratio], width = over.offsetWidth * ratio;
+        const { data } = el.getContext("2d").getImageData(left + from * width, bottom - 12 * ratio, (to - from) * width, 10 * ratio);
+        for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 128 && Math.max(data[i], data[i + 1], data[i + 2]) - Math.min(data[i], data[i + 1], data[i + 2]) > 60) return true;
+        return false;
+    }, [from, to]);
+    equal((await page.$$eval(".curve", (all) => all.map((el) => el.getAttribute("aria-label")))).join(), "score,loss", "the objective is the first");
+    await until(async () => (await coloured(0.96, 1)) && (await coloured(0.5, 0.6)), "marks in the middle and at the end");
+    check(!(await coloured(0.02, 0.1)), "and none where it was well");
+    await shot(page, "trial-nan");
 });
 
 test("a failed trial says why", async () => {
@@ -79,6 +107,28 @@ test("one jumps to the error of a failed trial", async () => {
     await shows(".line.found", "CUDA out of memory");
     await page.keyboard.press("e");
     await until(async () => (await words(".line.found")).includes("Traceback"), "the one before");
+});
+
+test("the log of a failed trial opens on the stream that has text", async () => {
+    await visit(page, "#/t/6.1/logs", ".line.error");
+    equal(await page.inputValue(".log select"), "stdout", "the stream");
+    check(!page.url().includes("stream="), "the usual one is not in the address");
+});
+
+test("an error that is on the other stream is found there", async () => {
+    await visit(page, "#/t/6.2/logs", ".line");
+    await until(async () => (await lines()).join() === "a word of warning", "stderr");
+    await page.click("text=Jump to error");
+    await shows(".line.found", "ValueError: on stdout");
+    equal(await page.inputValue(".log select"), "stdout", "the stream");
+    await page.keyboard.press("e");
+    await until(async () => (await words(".line.found")).includes("Traceback"), "the one before");
+    await page.keyboard.press("e");
+    await until(async () => (await words(".log [role=status]")).includes("no earlier error line"), "there is no other, and it stays here");
+    await visit(page, `#/t/${red}/logs`, ".line");
+    await until(async () => (await lines()).join() === "Achtung", "another log");
+    await page.click("text=Jump to error");
+    await until(async () => (await words(".log [role=status]")).includes("no error line on stdout or stderr"), "a word that there is none");
 });
 
 test("of a long log only what is seen exists; its beginning and what is far above are found", async () => {
@@ -192,28 +242,28 @@ test("a trial that runs is followed: its log and its curve grow", async () => {
     write("slow.sh", `#!/bin/sh\ni=0\nwhile [ ! -e "$1/enough" ]; do i=$((i + 1)); echo "loss=0.$((1000 - i % 900)) step=$i"; sleep 0.1; done\necho bye\n`);
     write("slow.yaml", `name: slow\ncommand: [sh, slow.sh, ${JSON.stringify(folder)}]\nparams: {x: 1}\nobjective: loss\nsearch: {trials: 1}\nflags: value\npass: file\n`);
     run("submit", "slow.yaml");
-    await visit(page, "#/t/6.1/logs", ".line");
+    await visit(page, "#/t/8.1/logs", ".line");
     const last = async () => Math.max(0, ...(await lines()).map((line) => Number(/step=(\d+)/.exec(line)?.[1] ?? 0)));
     const first = await until(last, "a line with a step");
     await until(async () => (await last()) > first, "later lines");
-    await visit(page, "#/t/6.1", ".curve .uplot");
+    await visit(page, "#/t/8.1", ".curve .uplot");
     const told = () => page.getAttribute(".curve figure", "aria-label");
     const before = await told();
     await until(async () => (await told()) !== before, "the curve goes on");
-    await visit(page, "#/t/6.1/system", ".figure-chart");
+    await visit(page, "#/t/8.1/system", ".figure-chart");
     const figure = (title) => page.getAttribute(`.figure-chart[aria-label^="${title}"] figure`, "aria-label");
     const seen = await until(async () => (await figure("CPU, of one processor (%)"))?.includes("used ends at") && (await figure("CPU, of one processor (%)")), "what it used of a processor");
     await until(async () => (await figure("CPU, of one processor (%)")) !== seen, "the figure goes on");
     write("enough", "");
-    await visit(page, "#/t/6.1", ".curve .uplot");
+    await visit(page, "#/t/8.1", ".curve .uplot");
     await until(async () => (await words(".trial-head .chip")).includes("completed"), "its end");
     equal(await page.locator(".trial-head .button:text-is('Stop')").count(), 0, "what has ended is not stopped");
-    await visit(page, "#/t/6.1/logs", ".line");
+    await visit(page, "#/t/8.1/logs", ".line");
     await until(async () => (await lines()).includes("bye"), "its last word");
 });
 
 test("system figures of the trial and of the machine stand in charts with units, and zoom together", async () => {
-    await visit(page, "#/t/6.1/system", ".figure-chart .uplot");
+    await visit(page, "#/t/8.1/system", ".figure-chart .uplot");
     const titles = (group) => page.$$eval(`.figure-group[aria-label="${group}"] .figure-chart`, (all) => all.map((el) => el.getAttribute("aria-label")));
     const told = (group, title) => page.getAttribute(`.figure-group[aria-label="${group}"] .figure-chart[aria-label^="${title}"] figure`, "aria-label");
     for (const title of ["CPU, of one processor (%)", "Processes and threads"]) await until(async () => (await titles("This trial")).includes(title), `${title} of the trial`);
@@ -224,7 +274,7 @@ test("system figures of the trial and of the machine stand in charts with units,
     await page.selectOption(".curves select", "time");
     await until(() => page.url().includes("x=time"), "the clock is in the address");
     await page.selectOption(".curves select", "relative");
-    await visit(page, "#/t/6.1/system?from=0&to=1", ".figure-chart .uplot");
+    await visit(page, "#/t/8.1/system?from=0&to=1", ".figure-chart .uplot");
     await page.click("text=Zoom out");
     await until(() => !page.url().includes("from="), "all of it");
 });
@@ -292,6 +342,10 @@ test("a run of MLflow's client has its name in the title; parameters and tags th
     await ask("log-batch", { run_id, params: [{ key: "width", value: "23" }], tags: [{ key: "mlflow.runName", value: "r2" }] });
     await shows('[aria-label="Parameters"]', "width23");
     await shows("h1", `trial ${newest}.1 · r2`);
+    /* Nobody can run it again, and no trial there is the best: the buttons say so. */
+    await page.waitForSelector('.trial-head button[disabled][aria-label="Run again: Hone did not run it, so there is nothing to run"]');
+    await page.waitForSelector('.trial-head button[disabled][aria-label="Compare with the best: the experiment has no objective, so no trial is the best"]');
+    equal((await axe(page)).join("\n"), "", "what is disabled is told well");
 });
 
 test("the only trial has no next one", async () => {
@@ -341,7 +395,7 @@ test("no violation of accessibility, nothing sticks out, light and dark, wide an
     for (const [theme, width] of [["light", 1400], ["dark", 360]]) {
         const other = await enter({ theme, width });
         for (const [part, ready] of [["", ".curve .uplot"], ["/system", ".figure-chart .uplot"], ["/logs", ".line"], ["/code", ".lines .line"], ["/environment", "table.facts"], ["/files", "table.plain"], ["/events", "table.events"]]) {
-            await visit(other, `#/t/${part === "/system" ? "6.1" : good}${part}`, ready);
+            await visit(other, `#/t/${part === "/system" ? "8.1" : good}${part}`, ready);
             equal((await axe(other)).join("\n"), "", `${theme} ${part || "overview"}`);
             await fits(other, `${theme} ${part || "overview"}`);
             if (part === "/system") await shot(other, `trial-system-${theme}`);

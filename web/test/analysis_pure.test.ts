@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axisOf, place, ticks, valueAt, wantsLog } from "../src/analysis/axis.ts";
 import { contourOf } from "../src/analysis/contour.ts";
+import { lookAt, orFirstMetric, type Field, type Results } from "../src/analysis/data.ts";
 import { barAt, busy, coresOf, packTimeline, type Piece } from "../src/analysis/packing.ts";
 import { ABSENT, axisPositions, brushed, drawnPlace, formatBrushes, parseBrushes, setBrush, thinned, without, type ParallelAxis } from "../src/analysis/parallel.ts";
 import { bestSoFar, paretoFront } from "../src/analysis/pareto.ts";
@@ -150,4 +151,18 @@ test("a contour stays within its trials' values, and one that went astray does n
     const one = contourOf(axisOf("x", many), axisOf("y", many), many, many, many.map((v, i) => (i === 3 ? 1e9 : v)), -1)!;
     assert.ok(one.worst <= 1, String(one.worst));
     assert.equal(contourOf(x, y, px, py, values.fill(Number.NaN), 1), null);
+});
+
+test("without an objective the first metric that trials have is looked at", () => {
+    const field = (name: string, kind: Field["kind"], ...values: number[]): Field => ({ name, label: name.replace(/^metrics\.|\.last$/g, ""), kind, values: Float64Array.from(values), names: null, log: false });
+    const value = field("value", "value", Number.NaN, Number.NaN);
+    const metrics = [field("metrics.absent.last", "metric", Number.NaN, Number.NaN), field("metrics.system/cpu.last", "metric", 1, 2), field("metrics.val_acc.last", "metric", 0.5, 0.75), field("metrics.z.last", "metric", 4, 3)];
+    const results: Results = { experiment: 1, rows: 2, numbers: Float64Array.of(1, 2), fields: [value, ...metrics], objective: value, goal: -1, objectives: [], best: -1 };
+    const seen = orFirstMetric(results);
+    assert.equal(seen.objective, metrics[2]);
+    assert.deepEqual([seen.goal, seen.best, seen.fields.length], [1, 1, 4]);
+    assert.equal(lookAt(seen, "metrics.val_acc.last"), seen);
+    assert.equal(lookAt(seen, "metrics.z.last").objective, metrics[3]);
+    const known: Results = { ...results, objectives: [{ field: "metrics.z.last", goal: -1 }] };
+    assert.equal(orFirstMetric(known), known); /* none completed yet, but there is an objective */
 });

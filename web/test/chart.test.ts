@@ -2,9 +2,9 @@
 /* chart.test.ts — ranges, ticks, nearest points, pixels. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { drawLine, isDense, mapX, mapY, type Frame } from "../src/chart/draw.ts";
+import { drawAll, drawLine, isDense, mapX, mapY, type Frame } from "../src/chart/draw.ts";
 import { SharedAxis } from "../src/chart/shared.ts";
-import { extent, extentIn, extentOfAscending, firstFrom, isExtension, linearTicks, logTicks, nearest, pad, staysIn } from "../src/chart/scale.ts";
+import { extent, extentIn, extentOfAscending, extentOfLines, firstFrom, isExtension, linearTicks, logTicks, nearest, pad, staysIn } from "../src/chart/scale.ts";
 
 test("an extent passes over what is not finite, and over zero on a log axis", () => {
     assert.deepEqual(extent([[1, NaN, 3], [-2, Infinity]]), [-2, 3]);
@@ -50,6 +50,27 @@ test("edges of the data lie on edges of the frame", () => {
     assert.ok(Math.abs(mapX(frame)(10) - 60) < 1e-9);
     assert.equal(mapY(frame)(0), 70);
     assert.equal(mapY(frame)(5), 20);
+});
+
+test("a line that ends in values that are not finite goes on to the last of them", () => {
+    const line = { id: "a", colour: "red", x: Float64Array.of(1, 2, 3), y: Float64Array.of(1, 1, 1), marks: Float64Array.of(4, 9) };
+    const never = { ...line, x: new Float64Array(), y: new Float64Array(), marks: Float64Array.of(0, 20) };
+    assert.deepEqual(extentOfLines([line], false), [1, 9]);
+    assert.deepEqual(extentOfLines([line, never], false), [0, 20]);
+    assert.deepEqual(extentOfLines([never], true), [20, 20]);
+    assert.equal(staysIn([line], [3], [1, 5], [0, 2], false), false);
+    assert.equal(staysIn([line], [3], [1, 9], [0, 2], false), true);
+    assert.equal(staysIn([line], [3], [1, 5], [0, 2], true), true);
+});
+
+test("a mark at the edge is drawn whole: nothing cuts it", () => {
+    const calls: string[] = [];
+    const ctx = new Proxy({}, { get: (_t, name) => (...args: number[]) => calls.push(`${String(name)} ${args.map((a) => Math.round(a)).join(" ")}`), set: () => true });
+    const line = { id: "a", label: "a", colour: "red", x: Float64Array.of(1, 10), y: Float64Array.of(0, 5), marks: Float64Array.of(100, 1000) };
+    drawAll(ctx as CanvasRenderingContext2D, frame, [line], null);
+    const after = calls.slice(calls.findIndex((c) => c.startsWith("restore")));
+    assert.equal(after.filter((c) => /^moveTo (107|114) /.test(c)).length, 2, calls.join("\n"));
+    assert.equal(after.filter((c) => c.startsWith("moveTo")).length, 2); /* what is outside is not drawn */
 });
 
 test("a line is broken at a gap, and a lonely value is a point", () => {

@@ -2,7 +2,7 @@
 /* A log that is read in parts, from a server that answers as the real one does: holes, growth, failures. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LogSource } from "../src/trial/log_source.ts";
+import { LogSource, seek, streamWithText } from "../src/trial/log_source.ts";
 
 /* A file with a hole; what lies in the hole is not there. */
 function serve(file: () => Uint8Array, hole: [number, number] = [0, 0]): { asked: () => number } {
@@ -109,4 +109,26 @@ test("a server that fails is told, and asked again it works", async () => {
     await source.toEnd();
     assert.equal(source.error, null);
     assert.equal(all(source).at(-1), LINES.at(-1));
+});
+
+test("a line far above is found, and what is not there is not", async () => {
+    serve(() => FILE);
+    const source = await open();
+    const found = await seek(source, source.book.count, -1, (line) => line === LINES[3]);
+    assert.equal(source.book.text(found), LINES[3]);
+    assert.equal(await seek(source, source.book.count, -1, (line) => line === "nowhere"), -1);
+});
+
+test("the stream that has text is the one to open, the wished one first", async () => {
+    const chosen = (stdout: number, stderr: number, first: "stdout" | "stderr") => {
+        globalThis.fetch = (async (address: string) => {
+            const size = new URL(address, "http://localhost").searchParams.get("stream") === "stdout" ? stdout : stderr;
+            return new Response("", { headers: { "X-Hone-Size": String(size), "X-Hone-From": "0" } });
+        }) as unknown as typeof fetch;
+        return streamWithText("1.1", first, null, new AbortController().signal);
+    };
+    assert.equal(await chosen(9, 0, "stderr"), "stdout");
+    assert.equal(await chosen(9, 9, "stderr"), "stderr");
+    assert.equal(await chosen(0, 0, "stderr"), "stderr");
+    assert.equal(await chosen(0, 9, "stdout"), "stderr");
 });

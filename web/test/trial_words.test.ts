@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventLine, isTuning, trialNumber } from "../src/trial/event_words.ts";
 import { interval, reasonEnded, reasonMade, significant } from "../src/trial/reason.ts";
+import { objectivesFirst } from "../src/trial/curves.tsx";
 
 test("a suggestion names its maker, what it knew and what it expects", () => {
     assert.equal(
@@ -40,4 +41,11 @@ test("events are lines, known ones in words and others by their values", () => {
     assert.ok(isTuning({ event: "tune_note" }));
     assert.equal(trialNumber("3.12"), 12);
     assert.equal(trialNumber("x"), null);
+});
+
+test("charts of objectives come first, whatever they are called", () => {
+    const names = Array.from({ length: 30 }, (_, i) => `a${i}`).concat("val_loss");
+    assert.deepEqual(objectivesFirst(names, ["val_loss", "absent"]).slice(0, 3).map((m) => m.name), ["val_loss", "a0", "a1"]);
+    assert.equal(objectivesFirst(names, ["val_loss"]).length, 31);
+    assert.deepEqual(objectivesFirst(["b", "a"], []).map((m) => m.name), ["b", "a"]);
 });

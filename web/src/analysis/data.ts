@@ -27,7 +27,7 @@ export interface Results {
     rows: number;
     numbers: Float64Array;
     fields: Field[];
-    objective: Field; /* label: the metric */
+    objective: Field; /* label: the metric; without objectives the first metric */
     goal: 1 | -1;
     objectives: { field: string; goal: 1 | -1 }[];
     best: number; /* row; -1: none */
@@ -77,12 +77,23 @@ async function load(experiment: Experiment, where: string, signal: AbortSignal):
     const answer = await columns(e, ["value", ...wanted.map((c) => c.name)], where, signal);
     const goals = objectivesOf(experiment), goal = goals[0]?.goal === "maximize" ? 1 : -1;
     const objective: Field = { name: "value", label: goals[0]?.metric ?? "value", kind: "value", values: answer.columns[0]!, names: null, log: false };
-    return {
+    return orFirstMetric({
         experiment: e, rows: answer.numbers.length, numbers: answer.numbers, objective, goal,
         fields: [objective, ...wanted.map((c, i) => fieldOf(experiment, c, answer.columns[i + 1]!))],
         objectives: goals.map((o) => ({ field: `metrics.${o.metric}.last`, goal: o.goal === "maximize" ? 1 : -1 })),
         best: bestRow(objective.values, goal),
-    };
+    });
+}
+
+/* Without an objective no trial has a value: what is looked at is the first metric that trials have,
+ * rather one of their own than one of the machine's. */
+export function orFirstMetric(results: Results): Results {
+    if (results.objectives.length > 0 || results.best >= 0) return results;
+    const had = results.fields.filter((f) => f.kind === "metric" && f.values.some(Number.isFinite));
+    const objective = had.find((f) => !f.label.startsWith("system/")) ?? had[0];
+    if (!objective) return results;
+    const goal = goalOf(results, objective);
+    return { ...results, fields: results.fields.filter((f) => f.kind !== "value"), objective, goal, best: bestRow(objective.values, goal) };
 }
 
 /* What is better of a metric: as the spec says, else as its name does. */
@@ -91,10 +102,10 @@ export function goalOf(results: Results, field: Field | undefined): 1 | -1 {
     return results.objectives.find((o) => o.field === field?.name)?.goal ?? (field && /acc|f1|auc|score|reward|precision|recall|throughput/i.test(field.label) ? 1 : -1);
 }
 
-/* The results as seen by another metric; "": by the first objective. */
+/* The results as seen by another metric; "": by the first objective, or what stands for it. */
 export function lookAt(results: Results, name: string): Results {
     const field = results.fields.find((f) => f.name === name && f.kind === "metric");
-    if (!field || name === results.objectives[0]?.field) return results;
+    if (!field || field === results.objective || name === results.objectives[0]?.field) return results;
     const goal = goalOf(results, field);
     return { ...results, objective: field, goal, best: bestRow(field.values, goal) };
 }

@@ -75,13 +75,14 @@ function Without({ error, retry }: { error: ApiError; retry: () => void }) {
     return <Empty title="Too few trials yet"><p>It takes {few.needs} completed trials to tell which parameters mattered; there {few.has === "1" ? "is" : "are"} {few.has}.</p></Empty>;
 }
 
-/* metric: "" for the first objective, null for one that is no objective. */
-export function ImportanceCard({ experiment, rows, metric }: { experiment: number; rows: number; metric: string | null }) {
+/* metric: "" for the first objective, null for one that is no objective, undefined where there is none. */
+export function ImportanceCard({ experiment, rows, metric }: { experiment: number; rows: number; metric: string | null | undefined }) {
     const more = metric ? ["--objective", metric] : [];
-    const load = useLoad(metric === null ? null : `${experiment} ${metric} ${Math.floor(Math.log2(rows + 1) * 2)}`, async (signal) => ({ told: await ask<Importance>("importance", [String(experiment), ...more], signal), metric }));
+    const load = useLoad(metric === null || metric === undefined ? null : `${experiment} ${metric} ${Math.floor(Math.log2(rows + 1) * 2)}`, async (signal) => ({ told: await ask<Importance>("importance", [String(experiment), ...more], signal), metric }));
     return (
         <Card title="Importance">
-            {metric === null ? <Empty title="Known of objectives only"><p>Look at an objective to see which parameters mattered for it.</p></Empty>
+            {metric === undefined ? <Empty title="There is no objective"><p>Which parameters mattered is told of an objective, and this experiment has none.</p></Empty>
+                : metric === null ? <Empty title="Known of objectives only"><p>Look at an objective to see which parameters mattered for it.</p></Empty>
                 : load.value?.metric === metric ? <ImportancePicture told={load.value.told} /> : load.error && !load.loading ? <Without error={load.error} retry={load.reload} /> : <Loading what="what mattered" />}
         </Card>
     );

@@ -24,9 +24,9 @@ export function AnalysisTab({ experiment }: { experiment: Experiment }) {
     const whole = load.value;
     const results = useMemo(() => whole && lookAt(whole, of), [whole, of]);
     const first = whole?.objectives[0]?.field ?? "";
-    const metrics = whole?.fields.filter((f) => f.kind === "metric" && f.name !== first) ?? [];
+    const metrics = whole?.fields.filter((f) => f.kind === "metric" && f.name !== first && f !== whole.objective) ?? [];
     const isFirst = results?.objective === whole?.objective;
-    const objective = results && (isFirst ? "" : results.objectives.some((o) => o.field === results.objective.name) ? results.objective.label : null);
+    const objective = results && (results.objectives.length === 0 ? undefined : isFirst ? "" : results.objectives.some((o) => o.field === results.objective.name) ? results.objective.label : null);
     const wrong = load.error && where ? load.error.message : null;
     return (
         <>

@@ -129,7 +129,7 @@ export function drawBand(ctx: CanvasRenderingContext2D, f: Frame, line: ChartLin
     ctx.globalAlpha = 1;
 }
 
-/* Small crosses at the lower edge where values were not finite. */
+/* Small crosses at the lower edge where values were not finite; one at the end of x is whole. */
 export function drawMarks(ctx: CanvasRenderingContext2D, f: Frame, line: ChartLine): void {
     if (!line.marks || line.marks.length === 0) return;
     const px = mapX(f);
@@ -138,7 +138,7 @@ export function drawMarks(ctx: CanvasRenderingContext2D, f: Frame, line: ChartLi
     ctx.beginPath();
     for (const at of line.marks) {
         const cx = px(at);
-        if (!(cx >= f.left && cx <= f.left + f.width)) continue;
+        if (!(cx >= f.left - 0.5 && cx <= f.left + f.width + 0.5)) continue; /* half a pixel: what a logarithm rounds */
         ctx.moveTo(cx - r, cy - r);
         ctx.lineTo(cx + r, cy + r);
         ctx.moveTo(cx + r, cy - r);
@@ -205,11 +205,10 @@ export function drawTails(ctx: CanvasRenderingContext2D, f: Frame, lines: ChartL
     begin(ctx, f);
     lines.forEach((line, i) => {
         const at = from[i] ?? 0;
-        if (at >= line.x.length) return;
-        drawLine(ctx, f, line, thickOf(f), Math.max(0, at - 1));
-        drawMarks(ctx, f, line);
+        if (at < line.x.length) drawLine(ctx, f, line, thickOf(f), Math.max(0, at - 1));
     });
     ctx.restore();
+    for (const line of lines) drawMarks(ctx, f, line);
 }
 
 /* Bands below, then lines, the loud one last, then marks. */
@@ -221,6 +220,6 @@ export function drawAll(ctx: CanvasRenderingContext2D, f: Frame, lines: ChartLin
     (isDense(quiet) ? drawRaster : drawStrokes)(ctx, f, quiet, alphaOf);
     const one = lines.find((line) => line.id === loud);
     if (one) drawLine(ctx, f, one, 2.2 * f.ratio);
-    for (const line of lines) drawMarks(ctx, f, line);
     ctx.restore();
+    for (const line of lines) drawMarks(ctx, f, line);
 }

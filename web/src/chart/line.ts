@@ -14,7 +14,7 @@ import uPlot from "uplot";
 import { colourOf, theme } from "../theme.ts";
 import { formatNumber, formatSeconds } from "../format.ts";
 import { drawAll, drawTails, mapX, mapY, type ChartLine, type Frame } from "./draw.ts";
-import { extentIn, extentOfAscending, isExtension, linearTicks, logTicks, nearest, pad, staysIn } from "./scale.ts";
+import { extentIn, extentOfLines, isExtension, linearTicks, logTicks, nearest, pad, staysIn } from "./scale.ts";
 import { union, type SharedAxis } from "./shared.ts";
 import { followTouch } from "./touch.ts";
 
@@ -134,8 +134,8 @@ export class LineChart {
 
     private xRange(): [number, number] {
         const log = this.options.xLog === true;
-        const all = this.view ?? extentOfAscending(this.lines.map((l) => l.x), log) ?? (log ? [1, 10] : [0, 1]);
-        const low = log && all[0] <= 0 ? (extentOfAscending(this.lines.map((l) => l.x), true)?.[0] ?? all[1] / 1000) : all[0];
+        const all = this.view ?? extentOfLines(this.lines, log) ?? (log ? [1, 10] : [0, 1]);
+        const low = log && all[0] <= 0 ? (extentOfLines(this.lines, true)?.[0] ?? all[1] / 1000) : all[0];
         const room = this.grows && !this.view && !log ? (all[1] - low) * 0.05 : 0;
         return low < all[1] ? [low, all[1] + room] : pad([low, low], log);
     }

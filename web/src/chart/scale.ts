@@ -29,6 +29,11 @@ export function extentOfAscending(arrays: Iterable<Float64Array>, log = false): 
     return extent([ends]);
 }
 
+/* The range of x that lines take, with their marks: a run that diverges ends in values that are not finite. */
+export function extentOfLines(lines: readonly { x: Float64Array; marks?: Float64Array }[], log: boolean): [number, number] | null {
+    return extentOfAscending(lines.flatMap((line) => (line.marks ? [line.x, line.marks] : [line.x])), log);
+}
+
 /* Index of the first value of an ascending array that is not below `at`. */
 export function firstFrom(x: ArrayLike<number>, at: number): number {
     let low = 0;
@@ -110,6 +115,7 @@ export interface Points {
     colour: string;
     x: Float64Array;
     y: Float64Array;
+    marks?: Float64Array;
 }
 
 /* Are `fresh` the lines of `old`, each with some values more at its end? */
@@ -123,9 +129,10 @@ export function isExtension(old: Points[], fresh: Points[]): boolean {
     });
 }
 
-/* Do all points of the lines from `from` on lie inside a view, or behind it where it is fixed? */
+/* Do all points of the lines from `from` on, and all marks, lie inside a view, or behind it where it is fixed? */
 export function staysIn(lines: Points[], from: number[], x: [number, number], y: [number, number], isFixed: boolean): boolean {
     return lines.every((line, i) => {
+        if (!isFixed && (line.marks?.at(-1) ?? -Infinity) > x[1]) return false;
         for (let k = from[i] ?? 0; k < line.x.length; k++) {
             const [at, v] = [line.x[k]!, line.y[k]!];
             if (at > x[1] ? !isFixed : v < y[0] || v > y[1]) return false;

@@ -4,7 +4,7 @@
  * and as rows to find repeats in. Names become indices; a parameter that never varies is no feature; one that spans
  * powers of ten is taken by its logarithm.
  */
-import { columns, experiment as loadExperiment, timeline, trials } from "../api.ts";
+import { columns, experiment as loadExperiment, trials } from "../api.ts";
 import { wantsLog } from "../analysis/axis.ts";
 import type { Column } from "../types.ts";
 import type { Table } from "./explain.ts";
@@ -73,26 +73,21 @@ export function modelOf(results: Results, target: string): Model {
 }
 
 /* What the trials of an experiment ran, told apart by text. Without a snapshot nobody knows whether
- * two experiments ran the same. */
-export interface Programs {
-    usual: string;
-    own: Map<number, string>; /* of trials that ran code which changed since it began */
-}
-
-export async function loadPrograms(experiment: number, signal: AbortSignal): Promise<Programs> {
-    const [known, attempts] = await Promise.all([loadExperiment(experiment, signal), timeline(experiment, signal)]);
-    const program = (code: string | null) => (code ? JSON.stringify([code, known.spec.command]) : `experiment ${experiment}`);
-    return { usual: program(known.code), own: new Map(attempts.filter((a) => a.code).map((a) => [a.trial, program(a.code!)])) };
+ * two experiments ran the same. Within one it is the same for all: a program may leave files in its
+ * folder, and the code of the next trial is then another to the byte. */
+export async function loadProgram(experiment: number, signal: AbortSignal): Promise<string> {
+    const known = await loadExperiment(experiment, signal);
+    return known.code ? JSON.stringify([known.code, known.spec.command]) : `experiment ${experiment}`;
 }
 
 /* `rerun_of` has what trials are reruns of. */
-export function groupRows(results: Results, target: string, programs?: Programs, rerun_of?: ReadonlyMap<string, string>): GroupRow[] {
+export function groupRows(results: Results, target: string, program = "", rerun_of?: ReadonlyMap<string, string>): GroupRow[] {
     const y = results.values.get(target), repeats = results.values.get("repeat_of");
     return [...results.numbers].map((number, i) => ({
         trial: `${results.experiment}.${number}`,
         params: Object.fromEntries(results.params.map((c) => [bare(c), valueOf(c, results.values.get(c.name)![i]!)]).filter(([, value]) => value !== undefined)) as Record<string, unknown>,
         value: y && Number.isFinite(y[i]!) ? y[i]! : null,
         repeat_of: rerun_of?.get(`${results.experiment}.${number}`) ?? (repeats && repeats[i]! > 0 ? `${results.experiment}.${repeats[i]}` : null),
-        program: programs?.own.get(number) ?? programs?.usual ?? "",
+        program,
     }));
 }

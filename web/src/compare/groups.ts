@@ -2,7 +2,7 @@
 /*
  * groups.ts — trials that are repeats of each other: the same parameters but for a seed, or a repeat
  * that the search itself asked for, or one that `hone rerun` made. Trials of different experiments
- * are, if they also ran the same program: the same command with the same snapshot of code.
+ * are, if these ran the same program: the same command with the same snapshot of code.
  */
 export interface GroupRow {
     trial: string; /* "3.7" */

@@ -12,7 +12,7 @@ import { useLoad, useThrottled } from "../load.ts";
 import { useChanges, useWatch } from "../stream.ts";
 import type { Objective } from "../types.ts";
 import { ranCode } from "../trial/details.ts";
-import { Curves, Legend, type CurveMetric, type CurveTrial } from "../trial/curves.tsx";
+import { Curves, Legend, objectivesFirst, type CurveTrial } from "../trial/curves.tsx";
 import { mayTell, trialNumber } from "../trial/event_words.ts";
 import { SystemOverlay } from "../trial/system.tsx";
 import { Button } from "../ui/button.tsx";
@@ -55,9 +55,9 @@ function SideBySide({ runs, remove }: { runs: Run[]; remove: (asked: string) => 
     );
 }
 
-function Overlaid({ runs }: { runs: Run[] }) {
+function Overlaid({ runs, metric }: { runs: Run[]; metric: string }) {
     const names = [...new Set(runs.flatMap((run) => run.trial.metrics.map((m) => m.metric)))];
-    const metrics = useMemo((): CurveMetric[] => names.map((name) => ({ name })), [names.join("\n")]);
+    const metrics = useMemo(() => objectivesFirst(names, [metric]), [names.join("\n"), metric]);
     return <Curves trials={useColoured(runs)} metrics={metrics} sync="compare" />;
 }
 
@@ -132,7 +132,7 @@ function Pair({ runs, view, goal, metric }: { runs: Run[]; view: string; goal: s
 
 function View({ view, runs, remove }: { view: string; runs: Run[]; remove: (asked: string) => void }) {
     const { metric, goal } = useObjective(runs[0]?.trial.experiment ?? null);
-    if (view === "curves") return <Overlaid runs={runs} />;
+    if (view === "curves") return <Overlaid runs={runs} metric={metric} />;
     if (view === "system") return <OverlaidSystem runs={runs} />;
     if (view === "seeds") return <SeedsView runs={runs} goal={goal} />;
     if (view === "environment") return <Environment runs={runs} />;

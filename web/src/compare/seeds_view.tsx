@@ -12,7 +12,7 @@ import { useLoad } from "../load.ts";
 import { Select } from "../ui/field.tsx";
 import { details, type Details } from "../trial/details.ts";
 import { Empty, Loaded as Ready } from "../ui/parts.tsx";
-import { groupRows, loadPrograms, loadResults, type Programs, type Results } from "./explain_data.ts";
+import { groupRows, loadProgram, loadResults, type Results } from "./explain_data.ts";
 import { groupLabels, seedGroups, type SeedGroup } from "./groups.ts";
 import type { Run } from "./runs.ts";
 import { compareGroups, describe, type Difference } from "./statistics.ts";
@@ -27,7 +27,7 @@ interface Shown {
 
 /* The group of each run, each group once, labelled by the first of its runs. */
 function groupsOf(runs: readonly Run[], all: Loaded, target: string): Shown[] {
-    const groups = seedGroups(all.experiments.flatMap(({ results, programs }) => groupRows(results, target, programs, all.rerun_of)));
+    const groups = seedGroups(all.experiments.flatMap(({ results, program }) => groupRows(results, target, program, all.rerun_of)));
     const found = runs.flatMap((run) => groups.find((group) => group.trials.includes(run.name)) ?? []);
     const unique = [...new Set(found)];
     const labels = groupLabels(unique, formatValue);
@@ -35,7 +35,7 @@ function groupsOf(runs: readonly Run[], all: Loaded, target: string): Shown[] {
 }
 
 interface Loaded {
-    experiments: { results: Results; programs: Programs }[]; /* older ones first: a rerun comes after what it reruns */
+    experiments: { results: Results; program: string }[]; /* older ones first: a rerun comes after what it reruns */
     rerun_of: Map<string, string>;
 }
 
@@ -59,8 +59,8 @@ async function loadGroups(runs: readonly Run[], signal: AbortSignal): Promise<Lo
     const kin = (await Promise.all(runs.map((run) => (run.details ? kinOf(run.details, signal) : [])))).flat();
     const numbers = [...new Set([...runs.map((run) => run.trial.experiment), ...kin.map((k) => k.experiment)])].sort((a, b) => a - b);
     const experiments = await Promise.all(numbers.map(async (number) => {
-        const [results, programs] = await Promise.all([loadResults(number, signal), loadPrograms(number, signal)]);
-        return { results, programs };
+        const [results, program] = await Promise.all([loadResults(number, signal), loadProgram(number, signal)]);
+        return { results, program };
     }));
     return { experiments, rerun_of: new Map(kin.flatMap((k): [string, string][] => (k.rerun_of ? [[k.trial, k.rerun_of]] : []))) };
 }

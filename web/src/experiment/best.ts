@@ -47,6 +47,13 @@ export function bestIn(front: BestRow[], i: number, goal: Objective["goal"]): Be
     return best;
 }
 
+/* Is there a program that Hone ran, as the server sees it? What was imported, or logged by a client, has
+ * "(imported)" in its place. */
+export function hasProgram(x: Experiment): boolean {
+    const command = x.spec?.command;
+    return Array.isArray(command) && (command.length > 1 || (command.length === 1 && !String(command[0]).startsWith("(")));
+}
+
 /* Can `hone best` tell more than the trial and its value: a front, a model, repeats? */
 export function tellsMore(x: Experiment): boolean {
     const search = x.spec?.search as { algorithm?: string } | undefined;

@@ -5,7 +5,7 @@
  */
 import { Component, type ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { go, useAddress } from "../address.ts";
+import { format, go, useAddress } from "../address.ts";
 import * as api from "../api.ts";
 import { keyHelp, useKeys } from "../keys.ts";
 import { useLoad } from "../load.ts";
@@ -20,7 +20,12 @@ import { Toasts } from "../ui/toast.tsx";
 import { Login } from "./login.tsx";
 import { TopBar } from "./top_bar.tsx";
 
+/* It is about the page it was opened on: another address, and it is gone. */
 function KeyList({ onClose }: { onClose: () => void }) {
+    const address = useAddress();
+    const at = format(address.path, address.query);
+    const [openedAt] = useState(at);
+    useEffect(() => void (at !== openedAt && onClose()), [at]);
     return (
         <Dialog title="Keys" onClose={onClose} wide>
             <div class="key-list">

@@ -20,6 +20,12 @@ export interface CurveMetric {
     name: string;
 }
 
+/* Objectives first, the others as they are: when not all are drawn, what the search is about is. */
+export function objectivesFirst(names: readonly string[], objectives: readonly string[]): CurveMetric[] {
+    const first = objectives.filter((name) => names.includes(name));
+    return [...first, ...names.filter((name) => !first.includes(name))].map((name) => ({ name }));
+}
+
 export interface CurveTrial {
     trial: string; /* "3.7" */
     label: string;

@@ -8,11 +8,25 @@
  * the next one; where the hole began is found by bisection when one comes to it from behind.
  */
 import { ApiError, getBytes } from "../api.ts";
+import { findLine } from "./errors.ts";
 import { Logbook } from "./logbook.ts";
 
 export type Stream = "stdout" | "stderr";
 
 export const PART = 64 * 1024, PART_MAX = 1024 * 1024;
+export const otherOf = (stream: Stream): Stream => (stream === "stdout" ? "stderr" : "stdout");
+
+async function hasText(trial: string, stream: Stream, attempt: number | null, signal: AbortSignal): Promise<boolean> {
+    const { headers } = await getBytes(`/v1/trials/${encodeURIComponent(trial)}/logs`, { stream, attempt, from: "0", limit: 1 }, signal);
+    return Number(headers.get("X-Hone-Size") ?? 0) > 0;
+}
+
+/* `first`, unless only the other stream has text. */
+export async function streamWithText(trial: string, first: Stream, attempt: number | null, signal: AbortSignal): Promise<Stream> {
+    if (await hasText(trial, first, attempt, signal)) return first;
+    return (await hasText(trial, otherOf(first), attempt, signal)) ? otherOf(first) : first;
+}
+
 const BLOCK = 4096; /* holes begin and end at multiples of it */
 
 export class LogSource {
@@ -139,4 +153,17 @@ export class LogSource {
         }
         return Math.min(hole * BLOCK, at);
     }
+}
+
+/* The first line from `from` (exclusive) on in a direction that `matches`; what is not loaded is fetched. -1: none. */
+export async function seek(source: LogSource, from: number, direction: 1 | -1, matches: (line: string) => boolean): Promise<number> {
+    const book = source.book;
+    const look = (begin: number) => findLine(book.count, (i) => book.text(i), begin, direction, matches);
+    let found = look(from);
+    while (found < 0 && (direction < 0 ? !source.atStart : !source.atEnd)) {
+        const count = book.count, before = book.shifted;
+        if (!(await (direction < 0 ? source.older(PART_MAX) : source.newer()))) break;
+        found = look(direction < 0 ? book.shifted - before : count + (book.shifted - before) - 1);
+    }
+    return found;
 }

@@ -4,7 +4,8 @@
  *
  * The end is shown first and followed while the trial runs; scrolling up stops following, End or the
  * button goes on. Searching and jumping to errors go beyond what is loaded: older parts are fetched
- * until something is found. Which stream and attempt, what is searched, and whether long lines are
+ * until something is found; an error that is not in this stream is looked for in the other. Of a trial
+ * that ended the stream that has text is shown, of a failed one rather stderr. Which stream and attempt, what is searched, and whether long lines are
  * wrapped, are in the address.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -12,15 +13,16 @@ import { choice, flag, number, text, useQuery } from "../address.ts";
 import { reachable } from "../api.ts";
 import { formatBytes, formatCount } from "../format.ts";
 import { useKeys } from "../keys.ts";
+import { useLoad } from "../load.ts";
 import type { Trial } from "../types.ts";
 import { Button } from "../ui/button.tsx";
 import { Check, Select } from "../ui/field.tsx";
 import { Empty, Failure } from "../ui/parts.tsx";
 import type { Span } from "./ansi.ts";
 import { fileAddress } from "./details.ts";
-import { findLine, isErrorLine } from "./errors.ts";
+import { isErrorLine } from "./errors.ts";
 import { Lines, type LinesHandle } from "./lines.tsx";
-import { LogSource, PART_MAX, type Stream } from "./log_source.ts";
+import { LogSource, otherOf, seek, streamWithText, type Stream } from "./log_source.ts";
 
 const TALL = "max(320px, calc(100vh - 260px))";
 
@@ -79,8 +81,21 @@ function splitAt(text: string, lower: string): string[] {
     return parts;
 }
 
+const isRunning = (trial: Trial) => trial.state === "running" || trial.state === "paused";
+const opening = <div class="lines empty" role="status">Loading the log …</div>;
+
+/* Which stream is the usual one is found when the log is opened: it does not change while somebody reads. */
 export function LogView({ trial }: { trial: Trial }) {
-    const [stream, setStream] = useQuery("stream", choice<Stream>(["stdout", "stderr"], trial.state === "failed" ? "stderr" : "stdout"));
+    const [attempt] = useQuery("attempt", number(0));
+    const [first] = useState<Stream>(trial.state === "failed" ? "stderr" : "stdout");
+    const [ask] = useState(!isRunning(trial) && trial.attempts > 0);
+    const usual = useLoad(ask ? trial.trial : null, (signal) => streamWithText(trial.trial, first, attempt || null, signal));
+    if (ask && !usual.value && !usual.error) return opening;
+    return <OneLog trial={trial} usual={usual.value ?? first} />;
+}
+
+function OneLog({ trial, usual }: { trial: Trial; usual: Stream }) {
+    const [stream, setStream] = useQuery("stream", choice<Stream>(["stdout", "stderr"], usual));
     const [attempt, setAttempt] = useQuery("attempt", number(0));
     const [query, setQuery] = useQuery("find", text());
     const [wrap, setWrap] = useQuery("wrap", flag());
@@ -91,7 +106,7 @@ export function LogView({ trial }: { trial: Trial }) {
     const source = useSource(trial.trial, stream, attempt);
     const lines = useRef<LinesHandle>(null);
     const box = useRef<HTMLInputElement>(null);
-    const running = trial.state === "running" || trial.state === "paused";
+    const running = isRunning(trial);
     usePolling(source, running, () => follow && requestAnimationFrame(() => lines.current?.toEnd()));
     useEffect(() => {
         if (source?.opened && follow) requestAnimationFrame(() => lines.current?.toEnd());
@@ -99,31 +114,48 @@ export function LogView({ trial }: { trial: Trial }) {
     useEffect(() => setAt(-1), [source]);
     useEffect(() => reachable.subscribe((yes) => yes && source && !source.opened && void source.toEnd()), [source]);
 
-    const jump = async (matches: (line: string) => boolean, direction: 1 | -1, what: string) => {
+    const elsewhere = useRef(false); /* the other stream has an error: it is gone to when that is open */
+    const gone = useRef(false);
+    useEffect(() => () => void (gone.current = true), []);
+    const jump = async (matches: (line: string) => boolean, direction: 1 | -1, what: string, otherwise?: () => Promise<boolean>) => {
         if (!source || busy) return;
         const book = source.book;
         setBusy(true);
         setFollow(false);
         setSaid(`looking for ${what} …`);
-        let from = at >= 0 ? at + book.shifted : direction < 0 ? book.count : (lines.current?.first() ?? 0) - 1;
-        let found = findLine(book.count, (i) => book.text(i), from, direction, matches);
-        while (found < 0 && (direction < 0 ? !source.atStart : !source.atEnd)) {
-            const count = book.count, before = book.shifted;
-            if (!(await (direction < 0 ? source.older(PART_MAX) : source.newer()))) break;
-            from = direction < 0 ? book.shifted - before : count + (book.shifted - before) - 1;
-            found = findLine(book.count, (i) => book.text(i), from, direction, matches);
-        }
+        if (otherwise) await source.toEnd();
+        const from = at >= 0 ? at + book.shifted : direction < 0 ? book.count : (lines.current?.first() ?? 0) - 1;
+        const found = await seek(source, from, direction, matches);
+        const isElsewhere = found < 0 && otherwise && (await otherwise());
+        if (gone.current) return; /* the address is that of another page */
         setBusy(false);
-        if (found < 0) return setSaid(`no ${direction < 0 ? "earlier" : "later"} ${what}`);
+        if (isElsewhere) {
+            elsewhere.current = true;
+            return setStream(otherOf(stream));
+        }
+        if (found < 0) return setSaid(otherwise ? `no ${what} on stdout or stderr` : `no ${direction < 0 ? "earlier" : "later"} ${what}`);
         setAt(found - book.shifted);
         setSaid(`${what} in line ${formatCount(found + 1)} of ${formatCount(book.count)}${source.atStart ? "" : " loaded"}`);
         requestAnimationFrame(() => lines.current?.show(found));
+    };
+    const hasErrorElsewhere = async () => {
+        const other = new LogSource(trial.trial, otherOf(stream), attempt || null, () => {});
+        await other.toEnd();
+        const found = await seek(other, other.book.count, -1, isErrorLine);
+        other.close();
+        return found >= 0;
     };
     const search = (direction: 1 | -1) => {
         const lower = query.toLowerCase();
         if (lower) void jump((line) => line.toLowerCase().includes(lower), direction, `“${query}”`);
     };
-    const toError = (direction: 1 | -1) => void jump(isErrorLine, direction, "error line");
+    /* Without a place to begin at it is the last one, of this stream or of the other. */
+    const toError = (direction: 1 | -1) => void jump(isErrorLine, direction, "error line", direction < 0 && at < 0 ? hasErrorElsewhere : undefined);
+    useEffect(() => {
+        if (!source?.opened || !elsewhere.current) return;
+        elsewhere.current = false;
+        toError(-1);
+    }, [source, source?.opened]);
     const toEnd = async () => {
         setFollow(true);
         setAt(-1);
@@ -190,7 +222,7 @@ export function LogView({ trial }: { trial: Trial }) {
                                 if (follow && !end) setFollow(false);
                             }} />
                     </>
-                ) : <div class="lines empty" role="status">Loading the log …</div>}
+                ) : opening}
         </section>
     );
 }

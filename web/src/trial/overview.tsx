@@ -7,9 +7,9 @@ import { useMemo } from "preact/hooks";
 import { format } from "../address.ts";
 import { formatBytes, formatNumber, formatSeconds, formatValue } from "../format.ts";
 import type { MetricSummary, Run, Trial } from "../types.ts";
-import { Num } from "../ui/parts.tsx";
+import { Loading, Num } from "../ui/parts.tsx";
 import { plainText } from "./ansi.ts";
-import { Curves, type CurveMetric } from "./curves.tsx";
+import { Curves, objectivesFirst } from "./curves.tsx";
 import type { Details } from "./details.ts";
 import { settings, trialNumber } from "./event_words.ts";
 import { ending, reasonEnded, reasonMade, significant, type Verdict, type Why } from "./reason.ts";
@@ -117,9 +117,10 @@ export function MetricTable({ metrics }: { metrics: MetricSummary[] }) {
     );
 }
 
-export function Overview({ trial, details }: { trial: Trial; details: Details | null }) {
-    const names = trial.metrics.map((m) => m.metric).join("\n");
-    const shown = useMemo((): CurveMetric[] => trial.metrics.map((m) => ({ name: m.metric })), [names]);
+/* objectives: names of metrics; null: not known yet, and charts wait, lest they change places. */
+export function Overview({ trial, details, objectives }: { trial: Trial; details: Details | null; objectives: string[] | null }) {
+    const names = trial.metrics.map((m) => m.metric);
+    const shown = useMemo(() => objectivesFirst(names, objectives ?? []), [names.join("\n"), objectives?.join("\n")]);
     const one = useMemo(() => [{ trial: trial.trial, label: `trial ${trial.trial}`, colour: trialNumber(trial.trial) ?? 0 }], [trial.trial]);
     return (
         <div class="trial-panes">
@@ -130,7 +131,7 @@ export function Overview({ trial, details }: { trial: Trial; details: Details | 
                 {trial.metrics.length > 0 && <MetricTable metrics={trial.metrics} />}
                 <Attempts trial={trial} runs={trial.runs} />
             </div>
-            <Curves trials={one} metrics={shown} sync={`trial ${trial.trial}`} />
+            {objectives ? <Curves trials={one} metrics={shown} sync={`trial ${trial.trial}`} /> : <Loading what="the curves" />}
         </div>
     );
 }

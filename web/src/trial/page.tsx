@@ -6,11 +6,12 @@
 import { useEffect } from "preact/hooks";
 import * as api from "../api.ts";
 import { format, go } from "../address.ts";
+import { hasProgram, objectivesOf } from "../experiment/best.ts";
 import { formatSeconds, formatValue } from "../format.ts";
 import { useKeys } from "../keys.ts";
 import { useLoad, useThrottled } from "../load.ts";
 import { resets, useChanges, usePoints, useWatch } from "../stream.ts";
-import type { Trial } from "../types.ts";
+import type { Experiment, Trial } from "../types.ts";
 import { Button } from "../ui/button.tsx";
 import { Ago, Empty, Loaded, StateChip, Tabs } from "../ui/parts.tsx";
 import { actionsOf, canStop, useMay, type May } from "./actions.ts";
@@ -75,14 +76,27 @@ function useLast(trial: Trial): number {
     return load.value ? Number(load.value.rows[0]?.[0] ?? 0) : Infinity;
 }
 
-function Head({ trial, details, reload }: { trial: Trial; details: Details | null; reload: () => void }) {
+/* Why it is not compared with the best; null: it is. */
+export function noBest(experiment: Experiment): string | null {
+    if (experiment.best) return null;
+    return objectivesOf(experiment).length === 0 ? "the experiment has no objective, so no trial is the best" : "no trial has a result yet";
+}
+
+function RunAgain({ experiment, rerun }: { experiment: Experiment | null; rerun: () => void }) {
+    const can = !experiment || hasProgram(experiment);
+    return <Button icon="play" label={can ? "Run again: same parameters, same code" : "Run again: Hone did not run it, so there is nothing to run"} disabled={!can} onClick={rerun}>Run again</Button>;
+}
+
+/* experiment: null while it is not known, and then nothing is refused. */
+function Head({ trial, details, experiment, reload }: { trial: Trial; details: Details | null; experiment: Experiment | null; reload: () => void }) {
     const number = trialNumber(trial.trial)!;
     const may = useMay(trial), acts = actionsOf(trial, reload), last = useLast(trial);
+    const compare = format(["compare"], { runs: `${trial.trial},${trial.experiment}` }), alone = experiment && noBest(experiment);
     const step = (by: number) => go(format(["t", `${trial.experiment}.${number + by}`]));
     useKeys("Trial", [
         { keys: "]", help: "next trial", act: () => number < last && step(1) },
         { keys: "[", help: "trial before", act: () => number > 1 && step(-1) },
-        { keys: "c", help: "compare with the best", act: () => go(format(["compare"], { runs: `${trial.trial},${trial.experiment}` })) },
+        ...(alone ? [] : [{ keys: "c", help: "compare with the best", act: () => go(compare) }]),
         ...(may.change === null ? [{ keys: "s", help: "star it, or take the star away", act: () => void acts.star() }] : []),
     ]);
     const starWords = trial.starred ? "Take the star away" : "Star it";
@@ -97,22 +111,30 @@ function Head({ trial, details, reload }: { trial: Trial; details: Details | nul
                 <Button icon="left" label="Trial before" disabled={number <= 1} onClick={() => step(-1)} />
                 <Button icon="right" label="Next trial" disabled={number >= last} onClick={() => step(1)} />
                 {may.change === null && canStop(trial) && <Button icon="stop" label="Stop this trial; the others go on" onClick={() => void acts.stop()}>Stop</Button>}
-                {may.run === null && <Button icon="play" label="Run again: same parameters, same code" onClick={() => void acts.rerun()}>Run again</Button>}
-                <a class="button" href={format(["compare"], { runs: `${trial.trial},${trial.experiment}` })}>Compare with the best</a>
+                {may.run === null && <RunAgain experiment={experiment} rerun={() => void acts.rerun()} />}
+                {alone ? <Button disabled label={`Compare with the best: ${alone}`}>Compare with the best</Button> : <a class="button" href={compare}>Compare with the best</a>}
             </div>
             <Figures trial={trial} details={details}><Marks trial={trial} may={may} acts={acts} /></Figures>
         </header>
     );
 }
 
-function Body({ tab, trial, details }: { tab: string; trial: Trial; details: ReturnType<typeof useLoad<Details>> }) {
+/* Its experiment: what it is about, and whether it has a best trial. */
+function useExperiment(number: number | null): ReturnType<typeof useLoad<Experiment>> {
+    const load = useLoad(number === null ? null : `experiment ${number}`, (signal) => api.experiment(number!, signal));
+    const soon = useThrottled(load.reload, 3000);
+    useChanges((batch) => batch.some((c) => c.experiment === number && c.event === "trial_ended") && soon());
+    return load;
+}
+
+function Body({ tab, trial, details, objectives }: { tab: string; trial: Trial; details: ReturnType<typeof useLoad<Details>>; objectives: string[] | null }) {
     if (tab === "system") return <SystemTab trial={trial} />;
     if (tab === "logs") return <LogView trial={trial} />;
     if (tab === "files") return <FilesTab trial={trial} />;
     if (tab === "events") return <EventsTab trial={trial} />;
     if (tab === "code") return <Loaded of={details} what="the code">{(d) => <CodeTab details={d} />}</Loaded>;
     if (tab === "environment") return <Loaded of={details} what="the environment">{(d) => <EnvironmentTab environment={d.environment} />}</Loaded>;
-    return <Overview trial={trial} details={details.value} />;
+    return <Overview trial={trial} details={details.value} objectives={objectives} />;
 }
 
 /* Another trial is another page: nothing of the one before stays on the screen. */
@@ -125,6 +147,8 @@ function OneTrial({ name, tab }: { name: string; tab: string }) {
     const known = Number.isInteger(experiment) && number !== null && name.includes(".");
     const load = useLoad(known ? name : null, (signal) => api.trial(name, signal));
     const details = useLoad(known ? `details ${name}` : null, (signal) => loadDetails(name, signal));
+    const whole = useExperiment(known ? experiment : null);
+    const objectives = whole.value ? objectivesOf(whole.value).map((o) => o.metric) : whole.error ? [] : null;
     const soon = useThrottled(() => (load.reload(), details.reload()), 1500);
     const soft = useThrottled(load.reload, 3000);
     useWatch(known ? experiment : null);
@@ -136,9 +160,9 @@ function OneTrial({ name, tab }: { name: string; tab: string }) {
         <Loaded of={load} what={`trial ${name}`}>
             {(trial) => (
                 <>
-                    <Head trial={trial} details={details.value} reload={load.reload} />
+                    <Head trial={trial} details={details.value} experiment={whole.value} reload={load.reload} />
                     <Tabs label="Parts of the trial" current={tab} tabs={TABS.map((t) => ({ ...t, href: format(t.id ? ["t", name, t.id] : ["t", name]) }))} />
-                    <Body tab={tab} trial={trial} details={details} />
+                    <Body tab={tab} trial={trial} details={details} objectives={objectives} />
                 </>
             )}
         </Loaded>
