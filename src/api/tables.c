@@ -271,7 +271,7 @@ static void digest_table(const struct trial_table *table, struct digest *ret)
 static int64_t count_front(const struct entry *entry, struct store *store)
 {
     struct target target = {.spec = *trial_table_spec(entry->table)}; /* borrowed */
-    struct results results;
+    struct results results = {0};
     autofree(mem) size_t *front = NULL;
     int64_t n = -1;
 
