@@ -75,7 +75,7 @@ void series_answer_line(const struct series_ask *ask, const struct query_chart *
         find_marks(ask, chart, &marks);
     size_t bytes = LINE_HEAD + (2 * line.n + marks.len) * sizeof(double);
     if (to->cap - to->len <= bytes) /* the others may be somewhat longer */
-        str_reserve(to, left * (bytes + bytes / 8));
+        str_reserve_filled(to, left * (bytes + bytes / 8));
     put_u32(to, (uint32_t)line.n);
     put_u32(to, (uint32_t)marks.len);
     put_u64(to, counts.finite + counts.odd);

@@ -39,6 +39,22 @@ TEST(a_text_grows_and_is_always_terminated)
     assert_string_equal(empty, "");
 }
 
+TEST(room_for_much_keeps_what_is_there)
+{
+    autorelease(str) struct str str = STR_INIT;
+
+    str_reserve_filled(&str, 10);
+    for (size_t more = 1; more <= (size_t)8 << 20; more *= 4) {
+        str_add(&str, "abc");
+        str_reserve_filled(&str, more);
+        assert_true(str.cap > str.len + more);
+        assert_int_equal(strlen(str.s), str.len);
+        assert_string_equal(str.s + str.len - 3, "abc");
+    }
+    str_add(&str, "end");
+    assert_string_equal(str.s + str.len - 6, "abcend");
+}
+
 static void check_double(double x)
 {
     char buf[DOUBLE_TEXT_SIZE];

@@ -19,6 +19,8 @@ struct str {
 
 void str_release(struct str *str);
 void str_reserve(struct str *str, size_t more);
+/* The same for bytes that will all be written, and at once. */
+void str_reserve_filled(struct str *str, size_t more);
 void str_add(struct str *str, const char *text);
 void str_add_n(struct str *str, const char *bytes, size_t n);
 void str_add_char(struct str *str, char c);

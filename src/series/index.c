@@ -196,6 +196,11 @@ void index_times(struct index *index, uint64_t offset, const struct segment_span
     chunk->last_ns = span->last;
 }
 
+void index_rising(struct index *index, enum segment_rising rising)
+{
+    vec_last(&index->chunks)->rising = rising;
+}
+
 void index_rows(struct index *index, uint64_t offset, uint64_t last_row)
 {
     struct segment_chunk *chunk = vec_last(&index->chunks);

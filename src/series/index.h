@@ -53,6 +53,7 @@ void index_chunk(struct index *index, uint64_t first_row, uint32_t count);
 /* Of the chunk in hand. */
 void index_steps(struct index *index, uint64_t offset, const struct segment_span *span);
 void index_times(struct index *index, uint64_t offset, const struct segment_span *span);
+void index_rising(struct index *index, enum segment_rising rising);
 void index_rows(struct index *index, uint64_t offset, uint64_t last_row);
 void index_values(struct index *index, uint32_t name, uint64_t offset,
                   const struct block_stats *stats);

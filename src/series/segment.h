@@ -70,11 +70,14 @@ struct segment_source {
 struct segment_group {
     uint32_t first_chunk, chunks;
 };
+/* Is each time above the one before? Stored: 0 in files of before, and where the index was made
+ * anew. */
+enum segment_rising { RISING_UNKNOWN, RISING, RISING_NOT };
 struct segment_chunk {
     uint64_t steps, times, rows; /* offsets; 0: none has one; rows 0: they follow one another */
     int64_t first_step, last_step, first_ns, last_ns;
     uint64_t first_row, last_row;
-    uint32_t count, reserved;
+    uint32_t count, rising; /* enum segment_rising: of its times */
 };
 struct segment_column {
     uint32_t name, first_strand, strands;
@@ -205,7 +208,8 @@ void segment_strand_init(struct strand *strand, const struct segment_reader *rea
  * none. */
 void segment_chunk_rows(const struct segment_reader *reader, const struct segment_chunk *chunk,
                         int64_t *ret_steps, int64_t *ret_times, uint64_t *ret_rows);
-/* Is each time of a group above the one before? Times are looked at once. */
+/* Is each time of a group above the one before? Where chunks do not say, times are looked at once.
+ */
 bool segment_group_rises(struct segment *segment, const struct segment_reader *reader,
                          uint32_t group);
 /* False: there is none, or it is damaged. */

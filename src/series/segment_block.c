@@ -107,10 +107,15 @@ void segment_chunk_rows(const struct segment_reader *reader, const struct segmen
 static bool chunk_rises(const struct segment_reader *reader, const struct segment_chunk *chunk,
                         int64_t *last)
 {
-    int64_t times[BLOCK_VALUES];
+    int64_t times[BLOCK_VALUES], before = *last;
     size_t n = MIN(chunk->count, BLOCK_VALUES);
 
-    if (!chunk->times || !chunk_ints(reader, chunk->times, n, SEGMENT_TIMES, times))
+    if (chunk->rising == RISING) {
+        *last = chunk->last_ns;
+        return chunk->first_ns > before;
+    }
+    if (chunk->rising == RISING_NOT || !chunk->times ||
+        !chunk_ints(reader, chunk->times, n, SEGMENT_TIMES, times))
         return false;
     for (size_t i = 0; i < n; i++) {
         if (times[i] <= *last)

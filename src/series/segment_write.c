@@ -144,6 +144,18 @@ static struct segment_span span_of(const int64_t *values, size_t n)
     return span;
 }
 
+static enum segment_rising rising_of(const int64_t *times_ns, size_t n)
+{
+    int64_t last = INT64_MIN;
+    bool falls = false;
+
+    for (size_t i = 0; i < n; i++) {
+        falls |= times_ns[i] <= last;
+        last = times_ns[i];
+    }
+    return falls ? RISING_NOT : RISING;
+}
+
 void segment_put_chunk(struct segment_writer *writer, size_t n, const int64_t *steps,
                        const int64_t *times_ns, const uint64_t *rows)
 {
@@ -156,8 +168,10 @@ void segment_put_chunk(struct segment_writer *writer, size_t n, const int64_t *s
     if (span.first != INT64_MIN)
         index_steps(&writer->index, put_ints(writer, SEGMENT_STEPS, steps, &span), &span);
     span = span_of(times_ns, n);
-    if (span.first != INT64_MIN)
+    if (span.first != INT64_MIN) {
         index_times(&writer->index, put_ints(writer, SEGMENT_TIMES, times_ns, &span), &span);
+        index_rising(&writer->index, rising_of(times_ns, n));
+    }
     if (rows[n - 1] - rows[0] == n - 1)
         return;
     span = (struct segment_span){(int64_t)rows[0], (int64_t)rows[n - 1]};
