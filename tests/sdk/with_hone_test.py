@@ -158,6 +158,17 @@ def odd_doubles():
     return fixed + [x for x in drawn if not math.isnan(x)]
 
 
+def whole_numbers_arrive_whole(place):
+    sent = [2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63), 2**60 + 7, 3, 2**64]
+    with open(place.path("whole.py"), "w") as f:
+        f.write(f"import hone\nfor x in {sent}:\n    hone.log(odd=float('nan'), x=x, y=0.5)\n")
+    place.hone("run", "--", sys.executable, "whole.py")
+    text, _ = place.hone("export", "last", "--metrics", "--csv")
+    got = [r["value"] for r in csv.DictReader(io.StringIO(text)) if r["metric"] == "x"]
+    assert got[:6] == list(map(str, sent[:6])), got
+    assert float(got[6]) == 2.0**64, got  # more than 64 bits: the nearest double
+
+
 def metrics_arrive_to_the_bit(place, words):
     sent = odd_doubles()
     with open(place.path("values"), "wb") as f:
@@ -229,5 +240,5 @@ def both(test):
     return in_language("python", python_program), in_language("c", c_program)
 
 
-main(*both(metrics_arrive_to_the_bit), *both(a_stop_ends_the_loop_at_once),
+main(*both(metrics_arrive_to_the_bit), whole_numbers_arrive_whole, *both(a_stop_ends_the_loop_at_once),
      *both(an_interrupted_trial_goes_on_from_its_checkpoint), *both(without_hone_it_prints_and_goes_on))

@@ -120,6 +120,7 @@ class _Writer:
             print(f"hone: metrics are lost: {e}", file=sys.stderr)
 
 
+_WHOLE = 2.0**53  # from here on floats leave out whole numbers
 _LINE_CAP = 60000  # readers pass over lines of more than 64 KiB
 _names: Dict[Any, Tuple[str, str]] = {}  # field names → line with and without step
 _escapes = {ord(c): "\\" + c for c in ",= "}
@@ -139,8 +140,9 @@ def log(metrics: Optional[Mapping[str, Any]] = None, *, step: Optional[int] = No
         **values: Any) -> None:
     """Record values: log(loss=0.3, acc=0.9, step=120) or log({"loss": 0.3}, step=120).
 
-    Anything that float() takes is a value; it arrives exactly, NaN and infinities too. Without a
-    step it is the epoch inside epochs(), what step() said, or else Hone counts.
+    Anything that float() takes is a value; it arrives exactly, NaN and infinities too, and so do
+    whole numbers of 64 bits. Without a step it is the epoch inside epochs(), what step() said, or
+    else Hone counts.
     """
     if metrics is not None:
         values = {**metrics, **values}
@@ -157,11 +159,30 @@ def log(metrics: Optional[Mapping[str, Any]] = None, *, step: Optional[int] = No
     _look(told=False)  # afterwards: what was logged was done under the settings before
 
 
+class _Whole(int):
+    """Written as line protocol has it."""
+
+    def __repr__(self) -> str:
+        return f"{int(self)}i"
+
+
+def _exact(value: Any) -> float:
+    """A whole number that no float need have stays one, as long as it has 64 bits."""
+    number = float(value)
+    try:
+        whole = value.__index__()
+    except (AttributeError, TypeError):
+        return number
+    return _Whole(whole) if abs(number) >= _WHOLE and -(1 << 63) <= whole < 1 << 63 else number
+
+
 def _write(values: Dict[str, Any], step: Optional[int]) -> None:
     assert _writer is not None
     names = tuple(values)
     formats = _names.get(names) or _format_of(names)
     numbers = tuple(map(float, values.values()))
+    if not (max(numbers) < _WHOLE and min(numbers) > -_WHOLE):  # NaN may be any of them
+        numbers = tuple(map(_exact, values.values()))
     if step is None:
         line = formats[1] % (*numbers, time.time_ns())
     else:
