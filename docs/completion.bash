@@ -11,7 +11,7 @@ _hone()
     init) kind=files options=" --home --server --token-file --ca --json --help" ;;
     check) kind=files options=" --home --server --token-file --ca --json --help --fix --param --set --name --trials --parallel --seed --time --priority --minimize --maximize" ;;
     run) kind=files options=" --home --server --token-file --ca --json --help --fix --param --set --name --trials --parallel --seed --time --priority --minimize --maximize --detach --port" ;;
-    tune) kind=files options=" --home --server --token-file --ca --json --help --system --target --average --fixed --fix --param --set --name --trials --parallel --seed --time --priority --minimize --maximize --detach --port" ;;
+    tune) kind=files options=" --home --server --token-file --ca --json --help --system --target --average --workers --fixed --fix --param --set --name --trials --parallel --seed --time --priority --minimize --maximize --detach --port" ;;
     submit) kind=files options=" --home --server --token-file --ca --json --help --fix --param --set --name --trials --parallel --seed --time --priority --minimize --maximize --key" ;;
     attach) kind=names options=" --home --server --token-file --ca --json --help" ;;
     stop) kind=names options=" --home --server --token-file --ca --json --help --drain" ;;

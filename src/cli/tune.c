@@ -16,6 +16,7 @@ static const struct cmd_option options[] = {
      "tune this: threads=1,2,4, cpus=1..4, workers=0..4:restart (threads and cpus)"},
     {"target", 0, "METRIC<=X", "stop when the metric is there: loss<=0.1, accuracy>=0.93"},
     {"average", 0, "N", "compare the mean of the last N values with the target"},
+    {"workers", 0, "WHICH", "how many of its workers must be at the target: all, 90% or any (all)"},
     {"fixed", 0, "NAME=VALUE", "tune nothing, run with this: the baseline to compare with"},
     RUN_OPTIONS,
     {NULL, 0, NULL, NULL},
@@ -175,6 +176,8 @@ static int add_option(struct spec_overrides *to, const char *option, const char 
         return add_target(to, value, err);
     if (str_eq(option, "average"))
         set(to, typed, "objective.average=%s", value);
+    if (str_eq(option, "workers"))
+        set(to, typed, "objective.workers=%s", value);
     return 0;
 }
 
@@ -242,6 +245,8 @@ static int run(struct cmd_call *call)
                                "--minimize and --maximize");
     if (cmd_value(call, "average") && !cmd_value(call, "target"))
         return cmd_usage(call, "--average is about a target: give it by --target");
+    if (cmd_value(call, "workers") && !cmd_value(call, "target"))
+        return cmd_usage(call, "--workers is about a target: give it by --target");
     if (make_overrides(call, &overrides, &err) < 0)
         code = cmd_fail(call, CMD_USAGE, &err);
     else

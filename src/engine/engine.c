@@ -85,6 +85,8 @@ void live_free(struct live *live)
     tuned_free(live->tuned);
     free(live->progress.metric);
     vec_release(&live->recent);
+    workers_forget(live);
+    vec_release(&live->workers);
     vec_foreach (summary, &live->summaries)
         summary_release(summary);
     vec_release(&live->summaries);

@@ -40,14 +40,26 @@ struct curve_data {
     size_t n_others;
 };
 
+/* Last values of the objective, for the mean that reaches the target. */
+struct recent {
+    double *at; /* a VEC */
+    size_t len, cap;
+};
+struct worker {
+    char *metric; /* loss{worker=2} */
+    double last;
+    struct recent recent;
+};
+
 /* An attempt whose keeper may exist. */
 struct live {
     struct run *run;
     struct attempt attempt;
     struct grant grant;
     struct curve_data curve;
-    VEC(double) recent;       /* values of the objective, for the mean that reaches the target */
-    struct curve_data before; /* what earlier attempts told, where this one goes on from */
+    struct recent recent;       /* of the objective */
+    VEC(struct worker) workers; /* who told it one by one */
+    struct curve_data before;   /* what earlier attempts told, where this one goes on from */
     VEC(struct summary) summaries;
     int64_t samples_seen;
     int64_t started_mono_us;
@@ -74,9 +86,11 @@ struct live {
     bool launched;   /* its START or ADOPT was sent by this engine */
     bool curve_grew; /* since it was judged */
     bool objective_seen;
-    bool dirty;         /* its trial or summaries have unsaved figures */
-    bool start_unsaved; /* its row still says `starting` */
-    bool cannot_start;  /* its program is missing or not executable: so are the others */
+    bool
+        objective_whole; /* told for all of the trial: what its workers tell is not the objective */
+    bool dirty;          /* its trial or summaries have unsaved figures */
+    bool start_unsaved;  /* its row still says `starting` */
+    bool cannot_start;   /* its program is missing or not executable: so are the others */
     bool adopted;
     bool prior_read;
     bool turn_awaited; /* a turn was sent and is not answered */
@@ -305,6 +319,16 @@ int64_t live_wake_us(const struct live *live);
 void on_samples(struct live *live, const struct agent_event *event, struct now now);
 /* Does NaN or Inf in this metric mean that the trial diverged? */
 bool metric_diverges(const struct run *run, const char *metric);
+
+/* ---- workers.c ---- */
+bool metric_of_worker(const struct run *run, const char *metric);
+/* Keep what a worker told of the objective; returns what the trial has by it: the mean. */
+struct agent_sample workers_add(struct live *live, const struct agent_sample *sample);
+/* Have enough of them reached the target? */
+bool workers_reach(const struct live *live);
+void workers_forget(struct live *live);
+void recent_add(struct recent *recent, double value, const struct objective *objective);
+bool recent_reach(const struct recent *recent, const struct objective *objective);
 void live_save(struct live *live, struct now now);
 /* When that is due, mono: soon if there is something new; else when the time in its row is a tenth
  * short. INT64_MAX: never. */

@@ -50,6 +50,8 @@ bool metric_diverges(const struct run *run, const char *metric)
 {
     if (run->spec.objective.metric && str_eq(metric, run->spec.objective.metric))
         return true;
+    if (metric_of_worker(run, metric))
+        return true;
     vec_foreach (name, &run->spec.diverge)
         if (str_eq(*name, metric))
             return true;
@@ -67,19 +69,15 @@ static void reach_target(struct live *live, struct now now)
         live_ask(*other, REASON_TARGET, false, now);
 }
 
-/* The mean of the last values decides where that is asked for. */
+/* Does what has come bring it to the target? */
 static bool at_target(struct live *live, double value)
 {
     const struct objective *objective = &live->run->spec.objective;
-    size_t n = (size_t)MAX(1, objective->average);
-    struct target target = {objective->target, objective->goal == GOAL_MAXIMIZE, n};
 
-    if (live->recent.len >= 4 * n) {
-        memmove(live->recent.at, vec_last(&live->recent) - (n - 1), n * sizeof(value));
-        live->recent.len = n;
-    }
-    vec_push(&live->recent, value);
-    return target_is_reached(&target, live->recent.at, live->recent.len);
+    if (!live->objective_whole)
+        return workers_reach(live);
+    recent_add(&live->recent, value, objective);
+    return recent_reach(&live->recent, objective);
 }
 
 static void on_objective(struct live *live, const struct agent_sample *sample, struct now now)
@@ -127,10 +125,15 @@ static void on_sample(struct live *live, const struct agent_sample *sample, stru
     summarise(live, sample, now);
     if (!isfinite(sample->value) && trial->first_nan_step == STEP_NONE)
         trial->first_nan_step = known_step(sample->step);
-    if (objective && str_eq(sample->metric, objective))
+    if (objective && str_eq(sample->metric, objective)) {
+        live->objective_whole = true;
         on_objective(live, sample, now);
-    else if (trial->last_step < sample->step)
+    } else if (metric_of_worker(run, sample->metric) && !live->objective_whole) {
+        struct agent_sample mean = workers_add(live, sample);
+        on_objective(live, &mean, now);
+    } else if (trial->last_step < sample->step) {
         trial->last_step = sample->step;
+    }
     trial_note_extra(run, trial, sample->metric, sample->value);
     curve_note_other(live, sample);
     if (!isfinite(sample->value) && metric_diverges(run, sample->metric))
@@ -145,6 +148,8 @@ static void forget_samples(struct live *live, struct now now)
         summary_release(summary);
     live->summaries.len = 0;
     live->recent.len = 0;
+    live->objective_whole = false;
+    workers_forget(live);
     curve_begin(live);
     if (live->samples_seen || live->adopted)
         progress_again(live, now);

@@ -15,11 +15,15 @@ enum goal { GOAL_MINIMIZE, GOAL_MAXIMIZE };
 enum pass { PASS_ARGS, PASS_ENV, PASS_FILE };
 enum workdir { WORKDIR_SPEC, WORKDIR_TRIAL };
 
+/* Of several workers, each of which reports values: how many must have reached a target. */
+enum quorum { QUORUM_ALL, QUORUM_MOST, QUORUM_ANY }; /* most: 90 %, rounded up */
+
 struct objective {
     char *metric; /* NULL: no objective, trials only run */
     enum goal goal;
-    double target;   /* NaN: none */
-    int64_t average; /* it is compared with the mean of this many last values */
+    double target;       /* NaN: none */
+    int64_t average;     /* it is compared with the mean of this many last values */
+    enum quorum workers; /* of a trial whose workers report it one by one */
 };
 
 /* A metric that must stay within a bound: latency_ms <= 20. Its last value counts. */

@@ -148,7 +148,7 @@ static const char tail[] =
     "constraint: [memory_mb <= 512, acc >= 60%]\n"
     "```\n"
     "Several objectives (up to 8) have no single best: the settings that no other beats in all of "
-    "them are kept. `target`, `average` and `per` go with one objective only. A constraint is a "
+    "them are kept. `target`, `average`, `workers` and `per` go with one objective only. A constraint is a "
     "metric, `<=` "
     "or `>=`, and a number; at the bound it is kept.\n"
     "\n"

@@ -30,6 +30,7 @@ static int check_item(struct reader *reader, const struct yaml_node *item, bool 
 {
     const struct yaml_node *per = yaml_find(item, "per"), *target = yaml_find(item, "target");
     const struct yaml_node *average = yaml_find(item, "average");
+    const struct yaml_node *workers = yaml_find(item, "workers");
 
     if (item->kind == YAML_LIST || yaml_is_null(item))
         return yaml_err(reader->err, item,
@@ -44,6 +45,9 @@ static int check_item(struct reader *reader, const struct yaml_node *item, bool 
     if (several && average && !yaml_is_null(average))
         return yaml_err(reader->err, average,
                         "'objective.average' goes with one objective; there are several");
+    if (several && workers && !yaml_is_null(workers))
+        return yaml_err(reader->err, workers,
+                        "'objective.workers' goes with one objective; there are several");
     return 0;
 }
 

@@ -21,6 +21,8 @@ static const struct option_word goal_words[] = {{"minimize", GOAL_MINIMIZE, fals
                                                 {"min", GOAL_MINIMIZE, false},
                                                 {"max", GOAL_MAXIMIZE, false},
                                                 {0}};
+static const struct option_word quorum_words[] = {
+    {"all", QUORUM_ALL, false}, {"90%", QUORUM_MOST, false}, {"any", QUORUM_ANY, false}, {0}};
 static const struct option_word algorithm_words[] = {{"auto", 0, false},   {"random", 0, false},
                                                      {"grid", 0, false},   {"sobol", 0, false},
                                                      {"bayes", 0, false},  {"forest", 0, false},
@@ -88,6 +90,8 @@ const struct option options[] = {
       .form = "a number or a percentage", .help = "The experiment ends when a trial reaches this." },
     { .path = "objective.average", .type = OPTION_INT, AT(objective.average), .min = 1, .max = 1e9, .fallback = "1",
       .form = "a whole number", .help = "The target is compared with the mean of this many last values. Not with several objectives." },
+    { .path = "objective.workers", .type = OPTION_ENUM, .words = quorum_words, AT(objective.workers), .fallback = "all",
+      .help = "Where the workers of a trial report the metric one by one (`train,worker=2 loss=0.4`, or a metric `loss{worker=2}`), its value is their mean, and so many of them must reach the target." },
     { .path = "objective.per", .type = OPTION_ENUM, .words = per_words, AT(per), .fallback = "trial",
       .help = "What an improvement is weighed against when the next setting is chosen: seconds prefers settings that run short, energy those that take few joules. Default with `tune: joint` and system parameters: seconds. Not in a list." },
     { .path = "constraint", .type = OPTION_SPECIAL, .read = read_constraints, .write = write_constraints, AT(constraints),

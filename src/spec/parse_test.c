@@ -147,6 +147,12 @@ TEST(an_objective_may_be_weighed_by_energy_and_averaged)
     assert_int_equal(spec.others.at[0].average, 1);
     BAD("command: x\nobjective: {metric: a, average: 0}\n",
         "t.yaml:2:33: 'objective.average' must be a whole number of 1 or more, not '0'");
+    GOOD("command: x\nobjective: {metric: a, target: 1, workers: 90%}\n");
+    assert_int_equal(spec.objective.workers, QUORUM_MOST);
+    BAD("command: x\nobjective: {metric: a, workers: few}\n",
+        "t.yaml:2:33: 'objective.workers' must be one of all, 90%, any, not 'few'");
+    BAD("command: x\nobjective: [{metric: a, workers: any}, b]\n",
+        "t.yaml:2:34: 'objective.workers' goes with one objective; there are several");
     BAD("command: x\nobjective: [{metric: a, average: 2}, b]\n",
         "t.yaml:2:34: 'objective.average' goes with one objective; there are several");
 }

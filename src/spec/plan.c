@@ -268,6 +268,9 @@ static void add_objective(const struct spec *spec, struct str *to)
         str_add_double(to, objective->target);
         if (objective->average > 1)
             str_addf(to, " (mean of %lld)", (long long)objective->average);
+        if (objective->workers != QUORUM_ALL)
+            str_addf(to, " by %s of the workers",
+                     objective->workers == QUORUM_ANY ? "any" : "90 %");
     }
     if (spec->until_improvement > 0)
         str_addf(to, ", until less than %.3g %% are to be gained", 100 * spec->until_improvement);

@@ -15,6 +15,7 @@
 #ifndef HONE_TUNE_REMAINING_H
 #define HONE_TUNE_REMAINING_H
 
+#include "model/spec.h"
 #include "surrogate/curve.h"
 #include "tune/pace.h"
 
@@ -49,8 +50,7 @@ struct target {
  * fewer. Those that are not finite do not count. */
 bool target_is_reached(const struct target *target, const double *values, size_t n);
 
-/* With several workers, each of which reports values: how many must have reached it. */
-enum quorum { QUORUM_ANY, QUORUM_MOST, QUORUM_ALL }; /* most: 90 %, rounded up */
+/* How many of so many. */
 size_t quorum_needs(enum quorum quorum, size_t workers);
 /* What is left until enough of them have. They learn one model and reach it in about the order of
  * their medians: the last one needed decides. Without workers the chance is 0. */

@@ -41,6 +41,13 @@ $ hone tune --average 3 -- true
 hone tune: --average is about a target: give it by --target
 'hone help tune' tells more
 ? 2
+$ hone tune --workers any -- true
+hone tune: --workers is about a target: give it by --target
+'hone help tune' tells more
+? 2
+$ hone tune --target 'loss<=2' --workers few -- true
+hone: --workers few: 'objective.workers' must be one of all, 90%, any, not 'few'
+? 2
 $ hone tune -
 hone tune: the spec must be a file, not standard input
 'hone help tune' tells more
@@ -72,6 +79,14 @@ $ hone tune --target 'loss<=3' --fixed threads=1 --name to3 -- sh fall.sh | grep
 finished (the objective reached its target): 1 completed
 $ hone tune --target 'loss<=2' --average 3 --fixed threads=1 --name mean -- sh fall.sh | grep -o 'finished.*'
 finished (the objective reached its target): 1 completed
+# of workers that report one by one: when enough of them are there
+> crew.sh
+| for i in 1 2 3; do for w in 0 1; do echo "train,worker=$w loss=$((6-i*(w+1))),step=${i}i" >> $HONE_METRICS; done; done
+| while :; do sleep 0.1; done
+$ hone tune --target 'loss<=0' --workers any --fixed threads=1 --name crew -- sh crew.sh | grep -o 'finished.*'
+finished (the objective reached its target): 1 completed
+$ hone show crew.1 --json | grep -o '"value":[0-9.]*'
+"value":1.5
 # a file: its own number of trials and system parameters hold
 > job.yaml
 | command: sh env.sh
@@ -98,8 +113,8 @@ finished: 1 completed
 |     step += 1
 |     hone.log(loss=1 / step, step=step)
 $ PYTHONPATH=$ROOT/sdk/python hone tune --system threads=2,1 --name live -- python3 train.py | grep -E '→|finished'
-6.1  threads 2 → 1: predicted [..]
-experiment 6 'live' finished: 1 completed
+7.1  threads 2 → 1: predicted [..]
+experiment 7 'live' finished: 1 completed
 $ hone export live --iterations | cut -d, -f8 | uniq
 threads
 2
