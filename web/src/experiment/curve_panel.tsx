@@ -10,6 +10,7 @@ import * as api from "../api.ts";
 import type { Series } from "../binary.ts";
 import type { ChartLine } from "../chart/line.ts";
 import { LineView } from "../chart/line_view.tsx";
+import { SavePicture } from "../chart/save_picture.tsx";
 import type { SharedAxis } from "../chart/shared.ts";
 import { formatPlural } from "../format.ts";
 import { useLoad, useThrottled } from "../load.ts";
@@ -30,6 +31,7 @@ export interface PanelProps extends Shown {
     share?: SharedAxis;
     height: number;
     loud: string | null;
+    off: ReadonlySet<string>; /* numbers of trials, or places of groups, that are not drawn */
     onZoom: (range: [number, number] | null) => void;
     onExtent: (range: [number, number]) => void; /* what is drawn now, for zooming by keys */
 }
@@ -38,6 +40,7 @@ export const xLabels = { step: "step", relative: "time since the first value", t
 const xKinds = { step: "number", time: "clock", relative: "seconds" } as const;
 
 interface Drawn {
+    key: string; /* as `off` has it */
     trial: CurveTrial | null;
     line: ChartLine;
     grow: Growing | null;
@@ -57,13 +60,13 @@ function draw({ data, trials, groups }: Answer): Drawn[] {
         const shown = groups.map((g, place) => ({ ...g, place })).filter((g) => g.trials.length > 0);
         return data.groups.map((g, i) => {
             const { place, label } = shown[i] ?? { place: i, label: "" };
-            return { trial: null, grow: null, first: NaN, appended: 0, line: { id: label, label, colour: lineColour(place), x: g.x, y: g.middle, low: g.low, high: g.high } };
+            return { key: String(place), trial: null, grow: null, first: NaN, appended: 0, line: { id: label, label, colour: lineColour(place), x: g.x, y: g.middle, low: g.low, high: g.high } };
         });
     }
     const dashes = dashesOf(trials, lineColours);
     return data.lines.map((l, i) => {
         const trial = trials[i]!;
-        return { trial, grow: new Growing(l.x, l.y), first: NaN, appended: 0, line: { id: trial.name, label: trial.name, colour: lineColour(trial.number), dash: dashes[i], x: l.x, y: l.y, marks: l.marks } };
+        return { key: String(trial.number), trial, grow: new Growing(l.x, l.y), first: NaN, appended: 0, line: { id: trial.name, label: trial.name, colour: lineColour(trial.number), dash: dashes[i], x: l.x, y: l.y, marks: l.marks } };
     });
 }
 
@@ -137,7 +140,8 @@ export function CurvePanel(p: PanelProps) {
         if (any) redraw();
         if (drawn.current.some((d) => d.appended > 2 * width)) again();
     });
-    const lines = useMemo(() => drawn.current.map((d) => d.line), [load.value, dark, tick]);
+    const lines = useMemo(() => drawn.current.filter((d) => !p.off.has(d.key)).map((d) => d.line), [load.value, dark, tick, p.off]);
+    const hidden = drawn.current.length - lines.length;
     const nans = load.value?.data.lines.reduce((n, l) => n + l.nans, 0) ?? 0;
     return (
         <section class="curve-panel card" ref={box} aria-label={p.title} data-lines={lines.length} data-tick={tick}>
@@ -145,9 +149,11 @@ export function CurvePanel(p: PanelProps) {
                 <h3>{p.title}</h3>
                 <small>
                     {p.groups ? formatPlural(load.value?.data.groups.length ?? 0, "group") : formatPlural(p.trials.length, "trial")}
+                    {hidden > 0 && ` · ${hidden} hidden`}
                     {nans > 0 && <span class="nan-count"> · {formatPlural(nans, "value")} not finite</span>}
                     {load.loading && " · loading"}
                 </small>
+                <SavePicture title={p.title} lines={lines} />
             </header>
             {load.error && !load.value ? (
                 <Failure error={load.error} retry={load.reload} />

@@ -6,19 +6,19 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { flag, format, useQuery } from "../address.ts";
 import * as api from "../api.ts";
+import { useSwitches } from "../chart/line_switch.tsx";
 import { SharedAxis } from "../chart/shared.ts";
-import { formatPlural, formatValue } from "../format.ts";
+import { formatPlural } from "../format.ts";
 import { useKeys } from "../keys.ts";
 import { useLoad, useThrottled } from "../load.ts";
-import { useStore } from "../store.ts";
 import { useChanges, usePoints } from "../stream.ts";
-import { lineColour, lineColours, theme } from "../theme.ts";
 import type { Experiment, MetricName } from "../types.ts";
 import { Button } from "../ui/button.tsx";
 import { Check, Filter, Picker, Select, Slider } from "../ui/field.tsx";
 import { Empty, Loaded } from "../ui/parts.tsx";
 import { Popover } from "../ui/popover.tsx";
-import { dashesOf, differing, split, trialsOf, within, zoomed, type Bundle, type CurveTrial } from "./curve_data.ts";
+import { split, trialsOf, within, zoomed, type CurveTrial } from "./curve_data.ts";
+import { GroupLegend, Legend } from "./curve_legend.tsx";
 import { CurvePanel, xLabels } from "./curve_panel.tsx";
 import { codecs, picks, trialsQuery, usualMetrics, viewOf } from "./curve_query.ts";
 import "./curves.css";
@@ -28,50 +28,6 @@ const panelsMost = 24;
 
 function paramsOf(x: Experiment, trials: CurveTrial[]): string[] {
     return [...new Set([...Object.keys(x.spec?.params ?? {}), ...trials.flatMap((t) => Object.keys(t.params))])];
-}
-
-function GroupLegend({ groups }: { groups: Bundle[] }) {
-    useStore(theme);
-    return (
-        <ul class="legend" aria-label="Groups in the charts">
-            {groups.map((g, i) => (
-                <li key={g.label}>
-                    <i style={{ background: lineColour(i) }} /> {g.label} <small>{g.trials.length}</small>
-                </li>
-            ))}
-        </ul>
-    );
-}
-
-/* The stroke of a line, as it is in the charts. */
-function Stroke({ colour, dash }: { colour: string; dash: number[] }) {
-    return (
-        <svg width="18" height="6" aria-hidden="true">
-            <line x1="0" y1="3" x2="18" y2="3" stroke={colour} stroke-width="2.4" stroke-dasharray={dash.join(" ")} />
-        </svg>
-    );
-}
-
-const wordsMost = 4;
-
-function Legend({ trials, onLoud }: { trials: CurveTrial[]; onLoud: (name: string | null) => void }) {
-    useStore(theme);
-    const dashes = dashesOf(trials, lineColours);
-    const names = useMemo(() => differing(trials), [trials]);
-    const words = (t: CurveTrial, some: string[]) => some.map((name) => `${name} ${formatValue(t.params[name])}`).join(", ");
-    return (
-        <ul class="legend" aria-label="Trials in the charts">
-            {trials.slice(0, 60).map((t, i) => (
-                <li key={t.name}>
-                    <a href={format(["t", t.name])} onMouseEnter={() => onLoud(t.name)} onMouseLeave={() => onLoud(null)} onFocus={() => onLoud(t.name)} onBlur={() => onLoud(null)}>
-                        <Stroke colour={lineColour(t.number)} dash={dashes[i]!} />
-                        {t.name} {names.length > 0 && <small title={words(t, names)}>{words(t, names.slice(0, wordsMost))}{names.length > wordsMost && " …"}</small>}
-                    </a>
-                </li>
-            ))}
-            {trials.length > 60 && <li class="dim">{trials.length - 60} more</li>}
-        </ul>
-    );
 }
 
 const xs = (["step", "relative", "time"] as const).map((value) => ({ value, label: xLabels[value] }));
@@ -107,6 +63,7 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
     const [to, setTo] = useQuery("to", codecs.to);
     const [where, setWhere] = useQuery("where", codecs.where);
     const [free, setFree] = useQuery("yfree", flag());
+    const switches = useSwitches();
     const extent = useRef<[number, number]>([0, 1]);
     const [loud, setLoud] = useState<string | null>(null);
     const names = useLoad(`metrics ${e}`, (signal) => api.metrics(e, signal));
@@ -162,7 +119,7 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
                 <Slider label="Smooth" value={smooth} min={0} max={0.99} step={0.01} format={(v) => v.toFixed(2)} onChange={setSmooth} />
                 <Check label="log y" value={yLog} onChange={setYLog} />
                 {xKind !== "time" && <Check label="log x" value={xLog} onChange={setXLog} />}
-                <Select label="Bands by" value={group} options={[none, ...params]} onChange={setGroup} />
+                <Select label="Bands by" value={group} options={[none, ...params]} onChange={(v) => (setGroup(v), switches.set([]))} />
                 {group && <Select label="middle" value={middle} options={["mean", "median"]} onChange={setMiddle} />}
                 {group && <Select label="band" value={band} options={[{ value: "minmax", label: "min to max" }, { value: "quartiles", label: "quartiles" }, { value: "interval", label: "95 % interval" }]} onChange={setBand} />}
                 <Select label="Facets by" value={facet} options={[none, ...params]} onChange={setFacet} />
@@ -172,12 +129,12 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
             <Loaded of={load} what="the trials">
                 {() => trials.length === 0 || metrics.length === 0 ? <Empty title={trials.length === 0 ? (where ? "No trial fits the filter" : "No trial to show") : "No metric yet"} /> : (
                     <>
-                        {groups ? <GroupLegend groups={groups} /> : <Legend trials={trials} onLoud={setLoud} />}
+                        {groups ? <GroupLegend groups={groups} of={switches} /> : <Legend trials={trials} of={switches} onLoud={setLoud} />}
                         <div class={one ? "panels one" : "panels"}>
                             {panels.slice(0, panelsMost).map((panel) => (
                                 <CurvePanel key={`${panel.metric}/${panel.facet.label}`} experiment={e} metric={panel.metric} title={panel.facet.label ? `${panel.metric} · ${panel.facet.label}` : panel.metric}
                                     trials={panel.facet.trials} groups={panel.groups} x={xKind} xLog={xLog} yLog={yLog} share={axisOf(panel.metric)} smooth={smooth} middle={middle} band={band} view={view}
-                                    isOnly={one} height={one ? 460 : 260} loud={loud} onZoom={zoom} onExtent={(range) => (extent.current = range)} />
+                                    off={switches.off} isOnly={one} height={one ? 460 : 260} loud={loud} onZoom={zoom} onExtent={(range) => (extent.current = range)} />
                             ))}
                             {unknown.map((metric) => <Unknown key={metric} e={e} metric={metric} names={names.value ?? []} />)}
                         </div>
@@ -185,7 +142,7 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
                     </>
                 )}
             </Loaded>
-            <p class="dim hint">Drag to zoom, double click for the whole range, press a line to open its trial.</p>
+            <p class="dim hint">Drag to zoom, double click for the whole range, press a line to open its trial, and its stroke above to hide it.</p>
         </section>
     );
 }
