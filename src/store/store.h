@@ -122,6 +122,7 @@ struct trial_row {
     char *params_json;
     bool starred;
     char *note;
+    char *run_name; /* what a tracking client called the run; NULL: nothing */
     char *owner; /* as store_owner(), where one trial was asked for by its number; NULL: nobody's */
     VEC(char *) tags;
 };

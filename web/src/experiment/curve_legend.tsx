@@ -41,7 +41,7 @@ export function Legend({ trials, of, onLoud }: { trials: CurveTrial[]; of: Switc
                 <li key={t.name}>
                     <LineSwitch of={of} id={String(t.number)} name={`trial ${t.name}`} all={all} colour={lineColour(t.number)} dash={dashes[i]!} />
                     <a href={format(["t", t.name])} onMouseEnter={() => loud(t)} onMouseLeave={() => onLoud(null)} onFocus={() => loud(t)} onBlur={() => onLoud(null)}>
-                        {t.name} {names.length > 0 && <small title={words(t, names)}>{words(t, names.slice(0, wordsMost))}{names.length > wordsMost && " …"}</small>}
+                        {t.label} {names.length > 0 && <small title={words(t, names)}>{words(t, names.slice(0, wordsMost))}{names.length > wordsMost && " …"}</small>}
                     </a>
                 </li>
             ))}

@@ -66,7 +66,7 @@ function draw({ data, trials, groups }: Answer): Drawn[] {
     const dashes = dashesOf(trials, lineColours);
     return data.lines.map((l, i) => {
         const trial = trials[i]!;
-        return { key: String(trial.number), trial, grow: new Growing(l.x, l.y), first: NaN, appended: 0, line: { id: trial.name, label: trial.name, colour: lineColour(trial.number), dash: dashes[i], x: l.x, y: l.y, marks: l.marks } };
+        return { key: String(trial.number), trial, grow: new Growing(l.x, l.y), first: NaN, appended: 0, line: { id: trial.name, label: trial.label, colour: lineColour(trial.number), dash: dashes[i], x: l.x, y: l.y, marks: l.marks } };
     });
 }
 

@@ -83,7 +83,7 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
         { keys: "]", help: "smoother", act: () => setSmooth(Math.min(0.99, Math.round((smooth + 0.1) * 100) / 100)) },
         { keys: "[", help: "less smooth", act: () => setSmooth(Math.max(0, Math.round((smooth - 0.1) * 100) / 100)) },
     ]);
-    const listKey = JSON.stringify(load.value?.map((t) => [t.number, t.params]));
+    const listKey = JSON.stringify(load.value?.map((t) => [t.number, t.label, t.params]));
     const trials = useMemo(() => load.value ?? [], [listKey]);
     const facets = useMemo(() => (facet ? split(trials, facet) : [{ label: "", trials }]), [trials, facet]);
     const groups = useMemo(() => (group ? split(trials, group) : null), [trials, group]);
