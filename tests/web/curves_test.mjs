@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /* SPDX-License-Identifier: MIT */
 /*
- * curves_test.mjs — what one does with the lines of a chart: switch them off and on, save the chart as
- * a picture.
+ * curves_test.mjs — what one does with the lines of a chart: switch them off and on, draw them over
+ * another metric, save the chart as a picture.
  */
 import { readFileSync } from "node:fs";
 import { axe, checkLooks, enter, equal, check, launch, run, runTests, serve, shot, test, until, visit, write } from "./lib.mjs";
@@ -11,7 +11,7 @@ const curves = "#/e/1/curves?metric=train/loss";
 let page;
 
 const script = `for arg; do case $arg in --x=*) x=\${arg#--x=};; esac; done
-i=1; while [ $i -le 30 ]; do echo "train/loss=$x.$((900 - i * 20)) acc=0.$((100 + i * 10)) step=$i"; i=$((i + 1)); done
+i=1; while [ $i -le 30 ]; do echo "train/loss=$x.$((900 - i * 20)) acc=0.$((100 + i * 10)) tokens=$((i * 5000)) step=$i"; i=$((i + 1)); done
 `;
 
 async function prepare() {
@@ -23,6 +23,7 @@ async function prepare() {
 }
 
 const lines = (n) => page.waitForSelector(`[data-lines="${n}"]`);
+const axis = () => page.locator('label:has(> span:text-is("over")) select');
 const line = (name) => page.getByRole("button", { name: `Line of ${name}`, exact: true });
 
 test("a line is switched off and on in the legend, and the address tells it", async () => {
@@ -86,6 +87,34 @@ test("in Compare a run is switched off in all charts", async () => {
     await line("run B 1.2").click();
     await until(async () => /A 1\.1 ends/.test(await said()) && !/B 1\.2 ends/.test(await said()), "one run less");
     await until(() => page.url().includes("off=1.2"), "the address has it");
+});
+
+test("any metric is the x axis: loss over tokens, zoom and all", async () => {
+    await visit(page, curves, "[data-lines='6']");
+    await axis().selectOption("tokens");
+    await until(() => page.url().includes("over=tokens"), "the address has it");
+    const at = async (share) => {
+        const box = await page.locator(".u-over").boundingBox();
+        await page.mouse.move(box.x + box.width * share, box.y + box.height / 2);
+        return page.locator(".hover-x").first().innerText();
+    };
+    await until(async () => (await at(0.99)) === "150000", "the last value at the right edge");
+    equal(await at(0.01), "5000", "the first at the left");
+    const box = await page.locator(".u-over").boundingBox();
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.75, box.y + 60, { steps: 4 });
+    await page.mouse.up();
+    await until(() => /from=\d{5}/.test(page.url()), "a range of tokens in the address");
+    const address = page.url();
+    await page.goto("about:blank");
+    await page.goto(address);
+    await lines(6);
+    equal(await axis().evaluate((el) => el.options[el.selectedIndex].text), "tokens", "the axis");
+    equal((await axe(page)).join("\n"), "", "axe");
+    await axis().selectOption("step");
+    await until(() => !/over=|from=/.test(page.url()), "steps again, all of them");
+    await until(async () => (await at(0.99)) === "30", "the last step");
 });
 
 /* Width, height, and how many colours stand above, in and below the chart. */

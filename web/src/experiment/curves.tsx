@@ -17,7 +17,7 @@ import { Button } from "../ui/button.tsx";
 import { Check, Filter, Picker, Select, Slider } from "../ui/field.tsx";
 import { Empty, Loaded } from "../ui/parts.tsx";
 import { Popover } from "../ui/popover.tsx";
-import { split, trialsOf, within, zoomed, type CurveTrial } from "./curve_data.ts";
+import { split, trialsOf, within, zoomed, type CurveTrial, type XKind } from "./curve_data.ts";
 import { GroupLegend, Legend } from "./curve_legend.tsx";
 import { CurvePanel, xLabels } from "./curve_panel.tsx";
 import { codecs, picks, trialsQuery, usualMetrics, viewOf } from "./curve_query.ts";
@@ -31,6 +31,14 @@ function paramsOf(x: Experiment, trials: CurveTrial[]): string[] {
 }
 
 const xs = (["step", "relative", "time"] as const).map((value) => ({ value, label: xLabels[value] }));
+
+const overMost = 200;
+
+/* Any metric of the trials may be x, too. */
+function overOptions(names: MetricName[], chosen: string): { value: string; label: string }[] {
+    const all = names.filter((m) => !m.system).slice(0, overMost).map((m) => m.name);
+    return (chosen && !all.includes(chosen) ? [...all, chosen] : all).map((name) => ({ value: `metric ${name}`, label: name }));
+}
 
 /* A metric of the address that nobody has told. */
 function Unknown({ e, metric, names }: { e: number; metric: string; names: MetricName[] }) {
@@ -52,6 +60,7 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
     const [count, setCount] = useQuery("n", codecs.n);
     const [chosen, setChosen] = useQuery("metric", codecs.metric);
     const [xKind, setX] = useQuery("x", codecs.x);
+    const [over, setOver] = useQuery("over", codecs.over);
     const [xLog, setXLog] = useQuery("xlog", flag());
     const [yLog, setYLog] = useQuery("ylog", flag());
     const [smooth, setSmooth] = useQuery("smooth", codecs.smooth);
@@ -72,6 +81,12 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
     const soon = useThrottled(() => (load.reload(), names.reload()), 4000);
     useChanges((batch) => pick !== "selected" && batch.some((c) => c.experiment === e && c.event !== "changed") && soon());
     const zoom = (range: [number, number] | null) => (setFrom(range?.[0] ?? null), setTo(range?.[1] ?? null));
+    const chooseX = (value: string) => {
+        const metric = /^metric (.*)$/s.exec(value)?.[1] ?? "";
+        setOver(metric);
+        if (!metric) setX(value as XKind);
+        zoom(null); /* the range was of the other axis */
+    };
     useKeys("Curves", [
         { keys: "y", help: "logarithmic y", act: () => setYLog(!yLog) },
         { keys: "l", help: "logarithmic x", act: () => setXLog(!xLog) },
@@ -98,6 +113,7 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
         return axes.get(metric);
     };
     const params = paramsOf(x, trials);
+    const xMetric = group ? "" : over; /* bands are over what the server knows */
     const view = viewOf(from, to);
     const panels = metrics.filter((m) => !unknown.includes(m)).flatMap((metric) => facets.map((f, i) => ({ metric, facet: f, groups: bundles[i] ?? null })));
     const one = panels.length + unknown.length === 1;
@@ -115,10 +131,10 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
                     options={picks.filter((v) => v !== "selected" || selected.length > 0).map((v) => ({ value: v, label: v === "selected" ? `${selected.length} selected` : v }))} />
                 {pick !== "selected" && <Select label="how many" value={String(count)} options={["5", "10", "20", "50", "100", "200"]} onChange={(v) => setCount(Number(v))} />}
                 {pick === "selected" && <Button kind="quiet" onClick={() => (setSelected([]), setPick("best"))}>Clear</Button>}
-                <Select label="over" value={xKind} options={xs} onChange={(v) => (setX(v), zoom(null))} />
+                <Select<string> label="over" value={xMetric ? `metric ${xMetric}` : xKind} options={group ? xs : [...xs, ...overOptions(names.value ?? [], over)]} onChange={chooseX} />
                 <Slider label="Smooth" value={smooth} min={0} max={0.99} step={0.01} format={(v) => v.toFixed(2)} onChange={setSmooth} />
                 <Check label="log y" value={yLog} onChange={setYLog} />
-                {xKind !== "time" && <Check label="log x" value={xLog} onChange={setXLog} />}
+                {(xKind !== "time" || xMetric) && <Check label="log x" value={xLog} onChange={setXLog} />}
                 <Select label="Bands by" value={group} options={[none, ...params]} onChange={(v) => (setGroup(v), switches.set([]))} />
                 {group && <Select label="middle" value={middle} options={["mean", "median"]} onChange={setMiddle} />}
                 {group && <Select label="band" value={band} options={[{ value: "minmax", label: "min to max" }, { value: "quartiles", label: "quartiles" }, { value: "interval", label: "95 % interval" }]} onChange={setBand} />}
@@ -133,7 +149,7 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
                         <div class={one ? "panels one" : "panels"}>
                             {panels.slice(0, panelsMost).map((panel) => (
                                 <CurvePanel key={`${panel.metric}/${panel.facet.label}`} experiment={e} metric={panel.metric} title={panel.facet.label ? `${panel.metric} · ${panel.facet.label}` : panel.metric}
-                                    trials={panel.facet.trials} groups={panel.groups} x={xKind} xLog={xLog} yLog={yLog} share={axisOf(panel.metric)} smooth={smooth} middle={middle} band={band} view={view}
+                                    trials={panel.facet.trials} groups={panel.groups} x={xMetric ? "step" : xKind} over={xMetric} xLog={xLog} yLog={yLog} share={axisOf(panel.metric)} smooth={smooth} middle={middle} band={band} view={view}
                                     off={switches.off} isOnly={one} height={one ? 460 : 260} loud={loud} onZoom={zoom} onExtent={(range) => (extent.current = range)} />
                             ))}
                             {unknown.map((metric) => <Unknown key={metric} e={e} metric={metric} names={names.value ?? []} />)}
