@@ -95,6 +95,11 @@ test("what has not ended is refused in a sentence, and so is what an experiment 
 test("one trial is deleted on its page, after a question", async () => {
     expectTrouble(/404/); /* it may be asked for once more */
     await visit(page, "#/t/2.2", '.trial-head button[aria-label="Delete this trial"]:enabled');
+    await page.keyboard.press("D");
+    await page.getByRole("heading", { name: "Delete trial 2.2?" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator("dialog").waitFor({ state: "detached" });
+    equal(told(2).length, 2, "trials after giving up");
     await page.getByRole("button", { name: "Delete this trial" }).click();
     await page.getByRole("heading", { name: "Delete trial 2.2?" }).waitFor();
     await shot(page, "trial-delete");

@@ -96,12 +96,14 @@ function Head({ trial, details, experiment, reload }: { trial: Trial; details: D
     const number = trialNumber(trial.trial)!;
     const may = useMay(trial), acts = actionsOf(trial, reload), last = useLast(trial);
     const compare = format(["compare"], { runs: `${trial.trial},${trial.experiment}` }), alone = experiment && noBest(experiment);
+    const refused = may.change ?? noDelete(trial, experiment);
     const step = (by: number) => go(format(["t", `${trial.experiment}.${number + by}`]));
     useKeys("Trial", [
         { keys: "]", help: "next trial", act: () => number < last && step(1) },
         { keys: "[", help: "trial before", act: () => number > 1 && step(-1) },
         ...(alone ? [] : [{ keys: "c", help: "compare with the best", act: () => go(compare) }]),
         ...(may.change === null ? [{ keys: "s", help: "star it, or take the star away", act: () => void acts.star() }] : []),
+        ...(refused === null ? [{ keys: "D", help: "delete it", act: () => void acts.remove() }] : []),
     ]);
     const starWords = trial.starred ? "Take the star away" : "Star it";
     return (
@@ -117,7 +119,7 @@ function Head({ trial, details, experiment, reload }: { trial: Trial; details: D
                 {may.change === null && canStop(trial) && <Button icon="stop" label="Stop this trial; the others go on" onClick={() => void acts.stop()}>Stop</Button>}
                 {may.run === null && <RunAgain experiment={experiment} rerun={() => void acts.rerun()} />}
                 {alone ? <Button disabled label={`Compare with the best: ${alone}`}>Compare with the best</Button> : <a class="button" href={compare}>Compare with the best</a>}
-                <Delete refused={may.change ?? noDelete(trial, experiment)} remove={() => void acts.remove()} />
+                <Delete refused={refused} remove={() => void acts.remove()} />
             </div>
             <Figures trial={trial} details={details}><Marks trial={trial} may={may} acts={acts} /></Figures>
         </header>
