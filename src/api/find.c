@@ -24,6 +24,7 @@ static int copy_row(const struct trial_row *row, void *arg)
         row->trial.n_extra ? xmemdup(row->trial.extra, row->trial.n_extra * sizeof(double)) : NULL;
     to->params_json = copy_text(row->params_json);
     to->note = copy_text(row->note);
+    to->run_name = copy_text(row->run_name);
     to->owner = copy_text(row->owner);
     to->tags.at = NULL;
     to->tags.len = to->tags.cap = 0;

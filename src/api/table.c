@@ -282,7 +282,7 @@ const char *trial_table_word(const struct trial_table *table, const struct table
     return NULL;
 }
 
-/* A tag list or note: few rows have one. */
+/* A tag list, note or name: few rows have one. */
 static struct expr_value mark_value(const struct trial_table *table,
                                     const struct table_column *column, size_t row)
 {
@@ -293,6 +293,8 @@ static struct expr_value mark_value(const struct trial_table *table,
         return (struct expr_value){.type = EXPR_LIST,
                                    .n = marks ? marks->tags.len : 0,
                                    .list = marks ? (const char *const *)marks->tags.at : NULL};
+    if (str_eq(column->name, "run_name"))
+        return expr_text(marks ? marks->run_name : NULL);
     return expr_text(marks && marks->note && *marks->note ? marks->note : NULL);
 }
 

@@ -71,6 +71,8 @@ const char *trial_table_word(const struct trial_table *table, const struct table
  */
 struct expr_value trial_table_value(const struct trial_table *table,
                                     const struct table_column *column, size_t row);
+/* Does some trial have one? Of "tags" (more than the name of its run), "run_name", "starred". */
+bool trial_table_any(const struct trial_table *table, const char *name);
 /* Were its joules measured, or estimated? */
 bool trial_table_measured(const struct trial_table *table, size_t row);
 /* Smallest and largest finite cell; NaN: none. */

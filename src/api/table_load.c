@@ -125,32 +125,6 @@ static void put_fields(struct trial_table *table, size_t at, const struct trial_
     }
 }
 
-void marks_free(struct marks *marks)
-{
-    if (!marks)
-        return;
-    free(marks->note);
-    vec_foreach (tag, &marks->tags)
-        free(*tag);
-    vec_release(&marks->tags);
-    free(marks);
-}
-
-static void put_marks(struct trial_table *table, const struct trial_row *row)
-{
-    uint64_t key = (uint64_t)row->trial.number;
-
-    if (table->marks.len)
-        marks_free(map_remove(&table->marks, key));
-    if (!row->note && !row->tags.len)
-        return;
-    struct marks *marks = xcalloc(1, sizeof(*marks));
-    marks->note = row->note ? xstrdup(row->note) : NULL;
-    vec_foreach (tag, &row->tags)
-        vec_push(&marks->tags, xstrdup(*tag));
-    map_put(&table->marks, key, marks);
-}
-
 /* ---- parameters that somebody told ---- */
 
 static size_t word_index(struct told_param *told, const char *word)
@@ -247,7 +221,7 @@ static void put_row(struct trial_table *table, size_t at, const struct trial_row
     table->measured[at] = row->trial.joules_measured;
     put_fields(table, at, row);
     put_params(table, at, row);
-    put_marks(table, row);
+    table_put_marks(table, row);
 }
 
 static int append_row(const struct trial_row *row, void *arg)

@@ -14,8 +14,9 @@
 
 #define SAMPLED 100 /* trials whose metrics stand for all, while these are not read */
 
-static const char *const default_fields[] = {"number", "state", "value"};
-static const char *const last_fields[] = {"seconds", "started"};
+static const char *const default_fields[] = {"number", "state", "run_name", "value"};
+static const char *const last_fields[] = {"seconds", "started", "starred", "tags"};
+static const char *const rare_fields[] = {"run_name", "starred", "tags"}; /* if some have one */
 
 /* ---- columns ---- */
 
@@ -120,6 +121,18 @@ static int sample_metrics(struct page_columns *columns, const struct trial_table
     return r;
 }
 
+static void add_fields(struct page_columns *columns, const struct trial_table *table,
+                       const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool rare = false;
+        for (size_t k = 0; k < ARRAY_LEN(rare_fields); k++)
+            rare |= str_eq(names[i], rare_fields[k]);
+        if (!rare || trial_table_any(table, names[i]))
+            add_named(columns, table, names[i], NULL);
+    }
+}
+
 int page_columns_default(struct page_columns *columns, const struct trial_table *table,
                          struct store *store, const uint32_t *rows, size_t n, struct err *err)
 {
@@ -127,8 +140,7 @@ int page_columns_default(struct page_columns *columns, const struct trial_table 
     size_t room = PAGE_COLUMNS_MAX - ARRAY_LEN(last_fields);
     int r = 0;
 
-    for (size_t i = 0; i < ARRAY_LEN(default_fields); i++)
-        add_named(columns, table, default_fields[i], NULL);
+    add_fields(columns, table, default_fields, ARRAY_LEN(default_fields));
     for (size_t i = 0; columns->list.len < room && trial_table_param(table, i, &column); i++)
         add_column(columns, column);
     if (!trial_table_has_metrics(table))
@@ -137,8 +149,7 @@ int page_columns_default(struct page_columns *columns, const struct trial_table 
         for (size_t i = 0; columns->list.len < room && trial_table_metric(table, i, &column); i++)
             add_column(columns, column);
     columns->list.len = MIN(columns->list.len, room);
-    for (size_t i = 0; i < ARRAY_LEN(last_fields); i++)
-        add_named(columns, table, last_fields[i], NULL);
+    add_fields(columns, table, last_fields, ARRAY_LEN(last_fields));
     return r;
 }
 

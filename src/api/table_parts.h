@@ -27,7 +27,8 @@ struct table_metric {
 };
 /* What few trials have. */
 struct marks {
-    char *note;
+    char *note, *run_name;
+    bool tagged; /* with more than the name of the run */
     VEC(char *) tags;
 };
 
@@ -58,6 +59,7 @@ struct trial_table {
     VEC(struct table_metric) metrics;
     struct map_text metric_at; /* name → its index + 1 */
     struct map marks;          /* number → struct marks */
+    size_t n_tagged, n_named;  /* of these */
     struct map ranges;         /* of a column's cells → struct range */
     struct map rests; /* table_rest_key() → what the cell lacks: steps may have more than 53 bits */
 };
@@ -70,6 +72,8 @@ static inline uint64_t table_rest_key(int64_t number, size_t field)
 /* A column with room for all rows, NaN everywhere; NULL: the table is too large already. */
 double *table_new_cells(struct trial_table *table);
 void marks_free(struct marks *marks);
+/* What a row has of it, in place of what was there. */
+void table_put_marks(struct trial_table *table, const struct trial_row *row);
 /* trial_table_value() for one who has the column's cells at hand: x, NULL: it has none. */
 struct expr_value table_value(const struct trial_table *table, const struct table_column *column,
                               const double *x, size_t row);

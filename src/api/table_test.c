@@ -7,6 +7,7 @@
 #include "api/tables.h"
 #include "api/where.h"
 #include "base/rng.h"
+#include "store/artifact.h"
 #include "store/testing.h"
 
 #include <errno.h>
@@ -404,6 +405,26 @@ TEST(a_page_has_its_columns_in_order_and_a_row_each)
     page(&f, NULL, &text);
     assert_non_null(strstr(text.s, "\"metrics.loss.last\""));
     assert_non_null(strstr(text.s, "[[1,\"completed\",5,0.25,\"sgd\",32,5,0,null]"));
+    release(&f);
+}
+
+/* Nobody should look for what a page was just told. */
+TEST(a_page_has_stars_tags_and_names_of_runs_where_there_are_some)
+{
+    struct fixture f = make();
+    autorelease(str) struct str text = STR_INIT;
+    struct txn *txn = txn_new();
+    put(&f, 1, 0.25, 0, 5);
+    put(&f, 2, 0.5, 1, 6);
+    txn_star(txn, 1, 2, true);
+    txn_tag(txn, 1, 1, "paper", true);
+    txn_put_run(txn, 1, 2, "{\"name\":\"fox\"}");
+    apply(f.store, txn);
+    page(&f, NULL, &text);
+    assert_non_null(strstr(text.s, "{\"name\":\"run_name\",\"kind\":\"field\",\"type\":\"text\""));
+    assert_non_null(strstr(text.s,
+                           "[[1,\"completed\",null,5,0.25,\"sgd\",32,5,0,null,false,[\"paper\"]],"
+                           "[2,\"completed\",\"fox\",6,0.5,"));
     release(&f);
 }
 

@@ -22,9 +22,10 @@
 #define CHARTS_THREADS 2
 
 static const struct web_route *const tables[] = {
-    pages_routes,    v1_auth_routes, v1_experiments_routes, v1_history_routes, v1_trials_routes,
-    ingest_routes,   mlflow_routes,  stream_routes,         v1_series_routes,  v1_logs_routes,
-    v1_files_routes, v1_code_routes, v1_queue_routes,       v1_act_routes,     v1_commands_routes,
+    pages_routes,       v1_auth_routes,   v1_experiments_routes, v1_history_routes,
+    v1_timeline_routes, v1_trials_routes, ingest_routes,         mlflow_routes,
+    stream_routes,      v1_series_routes, v1_logs_routes,        v1_files_routes,
+    v1_code_routes,     v1_queue_routes,  v1_act_routes,         v1_commands_routes,
 };
 
 const struct web_route *web_route_at(size_t i)

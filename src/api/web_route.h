@@ -77,8 +77,9 @@ extern const struct web_route v1_commands_routes[];    /* v1_commands.c */
 extern const struct web_route v1_auth_routes[];        /* v1_auth.c: sessions, tokens, who one is */
 extern const struct web_route mlflow_routes[];         /* mlflow.c: MLflow's tracking server */
 extern const struct web_route v1_experiments_routes[]; /* v1_experiments.c: list, one of them */
-extern const struct web_route v1_history_routes[]; /* v1_experiments_history.c: events, timeline */
-extern const struct web_route v1_trials_routes[];  /* v1_trials.c: the table, one of them */
+extern const struct web_route v1_history_routes[]; /* v1_experiments_history.c: metrics, events */
+extern const struct web_route v1_timeline_routes[];
+extern const struct web_route v1_trials_routes[]; /* v1_trials.c: the table, one of them */
 extern const struct web_route ingest_routes[]; /* ingest.c: line protocol, InfluxQL, Prometheus */
 
 /* On answers: who listens to /v1/events from there on misses nothing that came after them. */

@@ -71,6 +71,7 @@ TRIAL(trial_repeat_of, above_zero((double)trial->repeat_of))
 TRIAL(trial_joules, above_zero(trial->joules))
 TRIAL(trial_tags, list_value(row->trial->tags.at, row->trial->tags.len))
 TRIAL(trial_note, text_value(row->trial->note))
+TRIAL(trial_run_name, text_value(row->trial->run_name))
 TRIAL(trial_starred, expr_bool(row->trial->starred))
 
 const struct where_field where_trial_fields[] = {
@@ -93,6 +94,7 @@ const struct where_field where_trial_fields[] = {
     {"joules", EXPR_NUMBER, WORDS_NONE, trial_joules},
     {"tags", EXPR_LIST, WORDS_NONE, trial_tags},
     {"note", EXPR_TEXT, WORDS_NONE, trial_note},
+    {"run_name", EXPR_TEXT, WORDS_NONE, trial_run_name},
     {"starred", EXPR_BOOL, WORDS_NONE, trial_starred},
     {NULL, EXPR_NULL, WORDS_NONE, NULL},
 };

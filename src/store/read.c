@@ -217,6 +217,18 @@ int store_events_back(struct store *store, int64_t experiment, int64_t before, e
     return each_event(store, EVENTS "DESC LIMIT ?3", numbers, fn, arg, err);
 }
 
+/* Few among many: SQLite compares their beginnings without giving us the texts. '#' follows '"'. */
+int store_pauses(struct store *store, int64_t experiment, event_fn *fn, void *arg, struct err *err)
+{
+    const int64_t numbers[] = {pair_id(experiment, 0), pair_id(experiment, NUMBER_MAX), -1};
+
+    return each_event(store,
+                      "SELECT id & 4294967295, time_us, trial, json FROM event"
+                      " WHERE id > ?1 AND id <= ?2 AND json >= '{\"event\":\"trial_paused\"'"
+                      " AND json < '{\"event\":\"trial_resumed#' ORDER BY id LIMIT ?3",
+                      numbers, fn, arg, err);
+}
+
 /* ---- tags ---- */
 
 static void tag_map_add(struct tag_map *map, int64_t trial, const char *tag)

@@ -122,6 +122,7 @@ struct trial_row {
     char *params_json;
     bool starred;
     char *note;
+    char *run_name; /* what a tracking client called the run; NULL: nothing */
     char *owner; /* as store_owner(), where one trial was asked for by its number; NULL: nobody's */
     VEC(char *) tags;
 };
@@ -193,6 +194,11 @@ int store_events(struct store *store, int64_t experiment, int64_t after, int64_t
 /* The same from the newest on: those with id < before, which is above 0. */
 int store_events_back(struct store *store, int64_t experiment, int64_t before, event_fn *fn,
                       void *arg, struct err *err);
+/* Those in which trials were paused and went on, which begin so; a few others may be between them.
+ */
+#define STORE_PAUSED  "{\"event\":\"trial_paused\""
+#define STORE_RESUMED "{\"event\":\"trial_resumed\""
+int store_pauses(struct store *store, int64_t experiment, event_fn *fn, void *arg, struct err *err);
 /* Highest ids ever given, also of removed rows: ids are never reused. */
 int store_high_water(struct store *store, int64_t *ret_experiment, int64_t *ret_attempt,
                      struct err *err);

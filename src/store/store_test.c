@@ -497,6 +497,24 @@ TEST(events_come_in_order_after_the_last_seen)
     assert_string_equal(all.s, "2/12/5/b 1/10/0/a ");
 }
 
+TEST(pauses_are_found_among_other_events)
+{
+    autofree(store) struct store *store = open_memory();
+    struct err err = ERR_INIT;
+    struct txn *txn = txn_new();
+    txn_put_event(txn, 10, 1, 1, "{\"event\":\"trial_started\"}");
+    txn_put_event(txn, 11, 1, 1, STORE_PAUSED "}");
+    txn_put_event(txn, 12, 2, 1, STORE_PAUSED "}");
+    txn_put_event(txn, 13, 1, 1, "{\"event\":\"trial_parked\"}");
+    txn_put_event(txn, 14, 1, 1, STORE_RESUMED "}");
+    txn_put_event(txn, 15, 1, 1, "{\"event\":\"trial_ended\"}");
+    apply(store, txn);
+
+    autorelease(str) struct str all = STR_INIT;
+    assert_ok(store_pauses(store, 1, join_event, &all, &err), &err);
+    assert_string_equal(all.s, "2/11/1/" STORE_PAUSED "} 4/14/1/" STORE_RESUMED "} ");
+}
+
 TEST(tags_notes_and_stars_belong_to_an_experiment_or_a_trial)
 {
     autofree(store) struct store *store = open_memory();

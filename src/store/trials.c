@@ -18,6 +18,7 @@
     " retries, created_us, started_us, ended_us, run_us, point, seen, told, repeat_of, why,"       \
     " verdict, extra, joules, joules_measured"
 #define TEXT_COLUMNS ", params_json, starred, note"
+#define RUN_NAME     ", (SELECT json_extract(json, '$.name') FROM run WHERE trial_id = trial.id)"
 
 /* One walk over the rows. */
 struct walk {
@@ -88,6 +89,7 @@ static int read_trial(struct walk *walk, sqlite3_stmt *stmt, struct trial_row *r
     row->params_json = next_text(&c);
     row->starred = next_int(&c) != 0;
     row->note = next_text(&c);
+    row->run_name = next_text(&c);
     row->owner = walk->one ? next_text(&c) : NULL;
     int r = walk->one && next_int(&c)
                 ? tag_map_load(walk->store, t->experiment, t->number, &walk->tags, err)
@@ -125,10 +127,25 @@ static const char *where_text(const struct trial_query *query)
     return "id BETWEEN ?1 AND ?2";
 }
 
-static char *query_text(const struct trial_query *query)
+static char *query_text(const struct trial_query *query, bool named)
 {
+    const char *texts = named ? TEXT_COLUMNS RUN_NAME : TEXT_COLUMNS ", NULL";
+
     return xasprintf(COLUMNS "%s FROM trial WHERE %s ORDER BY %s LIMIT ?3",
-                     query->bare ? "" : TEXT_COLUMNS, where_text(query), order_text(query));
+                     query->bare ? "" : texts, where_text(query), order_text(query));
+}
+
+/* Are some of these runs of a tracking client? Others are not looked up one by one. */
+static int find_runs(struct store *store, const int64_t range[2], bool *ret, struct err *err)
+{
+    autofree(stmt) sqlite3_stmt *stmt = NULL;
+    int r = store_query(store, "SELECT 1 FROM run WHERE trial_id BETWEEN ?1 AND ?2 LIMIT 1", range,
+                        2, &stmt, err);
+
+    if (r >= 0)
+        r = store_step(store, stmt, err);
+    *ret = r == 1;
+    return MIN(r, 0);
 }
 
 static int walk_rows(struct walk *walk, sqlite3_stmt *stmt, trial_row_fn *fn, void *arg,
@@ -148,7 +165,7 @@ static int walk_rows(struct walk *walk, sqlite3_stmt *stmt, trial_row_fn *fn, vo
 
 static int ask_one(struct walk *walk, struct question *q, struct err *err)
 {
-    static const char sql[] = COLUMNS TEXT_COLUMNS
+    static const char sql[] = COLUMNS TEXT_COLUMNS RUN_NAME
         ", coalesce((SELECT json_extract(json, '$.owner') FROM run WHERE trial_id = ?1),"
         " (SELECT owner FROM experiment WHERE id = ?2)),"
         " EXISTS (SELECT 1 FROM tag WHERE tag.experiment = ?2 AND tag.trial = ?3)"
@@ -171,9 +188,12 @@ static int ask_many(struct walk *walk, struct question *q, struct err *err)
         query->limit > 0 ? query->limit : -1,
         query->experiment,
     };
-    autofree(mem) char *sql = query_text(query);
+    bool named = false;
+    int r = query->bare ? 0 : find_runs(walk->store, numbers, &named, err);
+    autofree(mem) char *sql = query_text(query, named);
 
-    int r = store_query(walk->store, sql, numbers, ARRAY_LEN(numbers), &q->stmt, err);
+    if (r >= 0)
+        r = store_query(walk->store, sql, numbers, ARRAY_LEN(numbers), &q->stmt, err);
     if (r >= 0 && !query->bare)
         r = tag_map_load(walk->store, query->experiment, query->number ? query->number : -1,
                          &walk->tags, err);
@@ -221,6 +241,7 @@ void trial_row_release(struct trial_row *row)
     trial_release(&row->trial);
     free(row->params_json);
     free(row->note);
+    free(row->run_name);
     free(row->owner);
     vec_foreach (tag, &row->tags)
         free(*tag);

@@ -318,9 +318,30 @@ def what_runs_is_told_with_how_it_runs(place: Place):
     assert api.get("/v1/trials/1.1")["state"] == "completed"
 
 
+def a_pause_is_told_with_its_attempt(place: Place):
+    api = Api(place)
+    place.write("train.sh", 'echo "train loss=$1,step=0i" >> "$HONE_METRICS"\nwhile ! test -e ' + place.path("go") + "; do sleep 0.05; done\n")
+    place.start("run", "--name", "one", "--trials", "1", "--minimize", "loss", "--param", "x=1..9:int", "--", "sh", place.path("train.sh"), "{x}")
+    wait_for("its first value", lambda: api.bytes("/v1/trials/1.1")[0] == 200 and api.get("/v1/trials/1.1")["metrics"])
+    attempt = lambda: api.get("/v1/experiments/1/timeline")["attempts"][0]
+    assert attempt()["paused"] == [] and attempt()["state"] == "running"
+    place.hone("pause", "1", "--freeze")
+    wait_for("the pause", lambda: attempt()["paused"])
+    one, = attempt()["paused"]
+    assert one["to"] is None and one["from"] >= attempt()["started"] and attempt()["state"] == "paused", attempt()
+    place.hone("resume", "1")
+    wait_for("its end", lambda: attempt()["paused"][0]["to"])
+    assert attempt()["paused"][0]["from"] == one["from"] < attempt()["paused"][0]["to"] and attempt()["state"] == "running", attempt()
+    place.hone("pause", "1", "--freeze")
+    wait_for("another pause", lambda: len(attempt()["paused"]) == 2)
+    place.hone("stop", "1")
+    wait_for("the end", lambda: attempt()["ended"])
+    assert len(attempt()["paused"]) == 2 and attempt()["paused"][1]["to"] is None, attempt()
+
+
 if __name__ == "__main__":
     main(the_table_tells_what_the_commands_tell, a_filter_finds_what_the_command_line_finds, pages_put_together_are_the_whole,
          a_wrong_question_gets_one_sentence, names_and_notes_of_any_kind_come_back_as_they_are, what_others_told_is_a_table_too,
          what_is_known_already_is_not_sent_again, parts_of_the_pages_are_asked_for_once, an_answer_that_is_kept_follows_the_name_of_its_experiment, a_list_stays_right_while_experiments_come_and_go,
          an_experiment_that_goes_between_two_pages_is_told, a_table_stays_right_while_trials_go, events_and_attempts_tell_the_whole_story,
-         what_runs_is_told_with_how_it_runs)
+         what_runs_is_told_with_how_it_runs, a_pause_is_told_with_its_attempt)

@@ -119,6 +119,39 @@ test("the timeline has a bar for each attempt, and leads to its trial", async ()
     await page.waitForSelector(".trial-head");
 });
 
+/* How solid the columns of the first lane are, from left to right: "full", "faint" or "none", each once. */
+const solid = () => page.$eval(`${card("Timeline")} canvas`, (el) => {
+    const ratio = el.width / el.clientWidth, { data } = el.getContext("2d").getImageData(60 * ratio, 5 * ratio, el.width - 76 * ratio, 1);
+    const all = [];
+    for (let i = 3; i < data.length; i += 4) all.push(data[i] > 200 ? "full" : data[i] > 20 ? "faint" : "none");
+    return all.filter((word, i) => word !== "none" && word === all[i + 3] && word !== all.slice(0, i).findLast((w, k) => w !== "none" && w === all[k + 3])).join();
+});
+
+test("a pause is a fainter piece of its bar, and no use of a cpu", async () => {
+    write("hold.sh", `echo loss=1\nwhile [ ! -e ${folder}/go ]; do sleep 0.05; done\n`);
+    const e = JSON.parse(run("submit", write("hold.yaml", "name: hold\ncommand: [sh, hold.sh]\nparams: {x: [1]}\npass: file\nobjective: loss\nsearch: {algorithm: grid}\n"), "--json")).experiment;
+    const attempt = () => page.evaluate(async (id) => (await (await fetch(`/v1/experiments/${id}/timeline`)).json()).attempts[0], e);
+    await until(async () => (await attempt())?.state === "running", "it runs");
+    await until(async () => Date.now() / 1000 - (await attempt()).started > 0.5, "for a while");
+    run("pause", "--freeze", String(e));
+    const { started, paused } = await until(async () => ((one) => one.state === "paused" && one)(await attempt()), "it stands still");
+    await until(() => Date.now() / 1000 - paused[0].from > paused[0].from - started, "for as long");
+    run("resume", String(e));
+    const { to } = await until(async () => ((one) => one.paused[0].to && one.paused[0])(await attempt()), "it goes on");
+    await until(() => Date.now() / 1000 - to > (to - started) / 4, "and on");
+    write("go", "");
+    await until(async () => (await attempt()).ended, "it has ended");
+    await visit(page, `#/e/${e}/timeline`, `${card("Timeline")} canvas`);
+    await noted("Timeline", "A thin line is a pause");
+    const share = Number(/(\d+) % of 1 cpu busy/.exec(await note("Timeline"))[1]);
+    check(share > 20 && share < 75, `the share is without the pause: ${share}`);
+    await until(async () => (await solid()) === "full,faint,full", "the bar, fainter in the middle");
+    const [row] = await asTable("Timeline");
+    check(/s$/.test(row[6]), `the time it stood still: ${row.join(" | ")}`);
+    await shot(page, "timeline-paused");
+    equal((await axe(page)).join("\n"), "", "axe");
+});
+
 test("which core a trial had is not made up: lanes of cpus on any core say so; fingers zoom", async () => {
     const phone = await enter({ width: 390, hasTouch: true });
     await visit(phone, "#/e/1/timeline", `${card("Timeline")} canvas`);

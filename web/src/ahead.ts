@@ -49,7 +49,7 @@ async function askCurves(e: number, query: URLSearchParams, row: Promise<Experim
     const table = ask<TrialTable>(`/v1/experiments/${e}/trials`, trialsQuery(goal, pick, read("n", codecs.n), selected, read("where", codecs.where)));
     const [metrics, trials] = await Promise.all([metricsOf(read("metric", codecs.metric), objective, names), table.then((t) => trialsOf(e, t))]);
     if (trials.some((t) => t.state === "running")) return; /* an early answer might miss what the stream has not yet told */
-    if (metrics.length !== 1 || trials.length === 0 || read("group", codecs.group) || read("facet", codecs.facet)) return;
+    if (metrics.length !== 1 || trials.length === 0 || read("group", codecs.group) || read("facet", codecs.facet) || read("over", codecs.over)) return;
     const shown = {
         metric: metrics[0]!, trials, groups: null, x: read("x", codecs.x), smooth: read("smooth", codecs.smooth), middle: read("middle", codecs.middle),
         band: read("band", codecs.band), view: rangeOf(read("from", codecs.from), read("to", codecs.to)),

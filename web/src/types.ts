@@ -211,6 +211,7 @@ export interface Attempt {
     state: string;
     cpus: number; /* granted */
     held: { from: number; cpus: number[] }[]; /* to which ones, from when on; none: to any */
+    paused: { from: number; to: number | null }[]; /* null: until it ended, or still */
     host: string | null;
     gpus: string | null;
     code?: string; /* its own snapshot: changed since the experiment began */

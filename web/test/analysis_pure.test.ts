@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { axisOf, place, ticks, valueAt, wantsLog } from "../src/analysis/axis.ts";
 import { contourOf } from "../src/analysis/contour.ts";
 import { lookAt, orFirstMetric, type Field, type Results } from "../src/analysis/data.ts";
-import { barAt, busy, coresOf, packTimeline, type Piece } from "../src/analysis/packing.ts";
+import { barAt, busy, coresOf, packTimeline, pausedSeconds, type Piece } from "../src/analysis/packing.ts";
 import { ABSENT, axisPositions, brushed, drawnPlace, formatBrushes, parseBrushes, setBrush, thinned, without, type ParallelAxis } from "../src/analysis/parallel.ts";
 import { bestSoFar, paretoFront } from "../src/analysis/pareto.ts";
 
@@ -100,7 +100,7 @@ test("the best so far never gets worse", () => {
 });
 
 const piece = (trial: number, started: number, ended: number | null, more: Partial<Piece> = {}): Piece =>
-    ({ trial, attempt: 1, started, ended, state: "completed", cpus: 1, held: [], host: "here", gpus: null, ...more });
+    ({ trial, attempt: 1, started, ended, state: "completed", cpus: 1, held: [], paused: [], host: "here", gpus: null, ...more });
 
 test("cpus on any core fill the first free lanes, as many as were granted at once", () => {
     const lanes = packTimeline([piece(1, 0, 10), piece(2, 1, 4), piece(3, 5, null), piece(4, 4, 6)], 12);
@@ -123,6 +123,21 @@ test("an attempt has the cores that it was held to, while it was held to them", 
     assert.equal(lanes.bars[barAt(lanes, 1, 8, 0)]!.piece.trial, 1);
     assert.equal(barAt(lanes, 1, 3, 0), -1);
     assert.deepEqual([coresOf(lanes.bars[0]!.piece), coresOf(piece(1, 0, 1, { cpus: 2 })), coresOf(piece(1, 0, 1, { held: [{ from: 0, cpus: [0, 1, 2, 5] }] }))], ["4 → 4–5", "any 2", "0–2, 5"]);
+});
+
+test("a paused attempt stands still: others may have its lane, and it does not count as use", () => {
+    const shown = (lanes: ReturnType<typeof packTimeline>) => lanes.bars.map((b) => `${b.piece.trial}: ${b.lane} ${b.from}–${b.to}${b.still ? " still" : ""}`).join(", ");
+    const one = packTimeline([piece(1, 0, 10, { paused: [{ from: 2, to: 6 }] }), piece(2, 2, 6)], 10);
+    assert.equal(shown(one), "1: 0 2–6 still, 1: 0 0–2, 2: 0 2–6, 1: 0 6–10");
+    assert.deepEqual(busy(one), { cpus: 1, share: 1 });
+    const alone = packTimeline([piece(1, 0, 10, { paused: [{ from: 2, to: 6 }] })], 10);
+    assert.equal(busy(alone).share, 0.6);
+    assert.equal(alone.bars[barAt(alone, 0, 4, 0)]!.still, true);
+    const late = packTimeline([piece(1, 0, 10, { paused: [{ from: 2, to: 6 }] }), piece(2, 3, 8)], 10);
+    assert.equal(shown(late), "1: 0 2–6 still, 1: 0 0–2, 2: 0 3–8, 1: 1 6–10", "its lane is taken when it goes on");
+    const now = piece(1, 0, null, { paused: [{ from: 1, to: 2 }, { from: 5, to: null }], held: [{ from: 0, cpus: [3] }] });
+    assert.equal(shown(packTimeline([now], 9)), "1: 0 1–2 still, 1: 0 5–9 still, 1: 0 0–1, 1: 0 2–5");
+    assert.equal(pausedSeconds(now, 9), 5);
 });
 
 test("who is held late had any core before; GPUs and hosts have lanes of their own", () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { explain } from "../src/compare/explain.ts";
-import { groupRows, modelOf, valueOf, type Results } from "../src/compare/explain_data.ts";
+import { groupRows, modelOf, targetWords, usualTarget, valueOf, type Results } from "../src/compare/explain_data.ts";
 import { letterOf, parseRuns } from "../src/compare/runs.ts";
 import { verdict } from "../src/compare/seeds_view.tsx";
 import { sideRows } from "../src/compare/side_by_side.tsx";
@@ -43,10 +43,21 @@ test("rows for groups have their values as they were given", () => {
     assert.equal(valueOf(column("b", "bool"), Number.NaN), undefined);
 });
 
+test("without an objective runs are compared by the first metric that somebody told", () => {
+    const none = Float64Array.from([Number.NaN]), some = Float64Array.from([1]);
+    const all = (values: [string, Float64Array][]): Results => ({ ...results(), metrics: ["metrics.empty.last", "metrics.loss.last"], values: new Map(values) });
+    assert.equal(usualTarget([results()]), "value");
+    assert.equal(usualTarget([all([["value", none], ["metrics.empty.last", none], ["metrics.loss.last", some]])]), "metrics.loss.last");
+    assert.equal(usualTarget([all([["value", none]]), results()]), "value", "one of them has an objective");
+    assert.equal(usualTarget([all([["value", none]])]), "value", "nothing is told");
+    assert.deepEqual(["value", "metrics.train/loss.last"].map(targetWords), ["objective", "train/loss (last)"]);
+});
+
 test("a verdict follows both tests and the goal", () => {
     const clear = compareGroups([1, 1.1, 0.9, 1.05], [2, 2.1, 1.9, 2.05]);
     assert.match(verdict("A", "B", clear, "minimize"), /^B is worse than A by 1: 95 % interval/);
     assert.match(verdict("A", "B", clear, "maximize"), /^B is better than A by 1/);
+    assert.match(verdict("A", "B", clear, ""), /^B is higher than A by 1/, "no objective, no better");
     assert.match(verdict("A", "B", compareGroups([1, 2, 3], [1.5, 2.5, 3]), "minimize"), /^Not told apart/);
     assert.match(verdict("A", "B", compareGroups([1], [2, 3]), "minimize"), /two runs or more/);
     assert.match(verdict("A", "B", compareGroups([1, 1.01, 0.99], [2, 2.01, 1.99]), "minimize"), /tests disagree/);

@@ -66,7 +66,7 @@ test("a sum has mean, deviation and range of what is finite", () => {
     assert.ok(Math.abs(far.sd - 1) < 1e-6);
 });
 
-const trial = (number: number, params: Record<string, unknown>) => ({ number, name: `3.${number}`, state: "completed", params });
+const trial = (number: number, params: Record<string, unknown>) => ({ number, name: `3.${number}`, label: `3.${number}`, state: "completed", params });
 
 test("trials are split by a parameter; facets keep the places of groups", () => {
     const trials = [trial(1, { opt: "sgd", lr: 1 }), trial(2, { opt: "adam", lr: 2 }), trial(3, { opt: "sgd", lr: 3 })];
@@ -86,7 +86,9 @@ test("trials of one colour differ by their dashes", () => {
 
 test("rows of the table become trials", () => {
     const table = { total: 1, matched: 1, columns: [column("state", { type: "text" }), column("number"), column("params.lr", { kind: "param" })], rows: [["running", 7, 0.1]] };
-    assert.deepEqual(trialsOf(3, table), [{ number: 7, name: "3.7", state: "running", params: { lr: 0.1 } }]);
+    assert.deepEqual(trialsOf(3, table), [{ number: 7, name: "3.7", label: "3.7", state: "running", params: { lr: 0.1 } }]);
+    const named = { ...table, columns: [...table.columns, column("run_name", { type: "text" })], rows: [["running", 7, 0.1, "fox"], ["running", 8, 0.1, null]] };
+    assert.deepEqual(trialsOf(3, named).map((t) => t.label), ["3.7 fox", "3.8"]);
 });
 
 test("live values are appended behind the end, whatever their number", () => {
@@ -149,7 +151,7 @@ test("a spec is told in lines, ranges and as YAML", () => {
 });
 
 test("runs differ in some parameters only", () => {
-    const trial = (number: number, params: Record<string, unknown>) => ({ number, name: `1.${number}`, state: "completed", params });
+    const trial = (number: number, params: Record<string, unknown>) => ({ number, name: `1.${number}`, label: `1.${number}`, state: "completed", params });
     assert.deepEqual(differing([trial(1, { a: 1, b: 2 }), trial(2, { a: 1, b: 3 }), trial(3, { a: 1, b: 2, c: null })]), ["b"]);
     assert.deepEqual(differing([]), []);
 });

@@ -19,7 +19,7 @@ import { axisOf, ticks } from "./axis.ts";
 import { pointerAt, useCanvas, type Size } from "./canvas.ts";
 import { Card } from "./figure.tsx";
 import { followTouch, type TouchView } from "../chart/touch.ts";
-import { barAt, busy, coresOf, packTimeline, type Lanes } from "./packing.ts";
+import { barAt, busy, coresOf, packTimeline, pausedSeconds, type Lanes } from "./packing.ts";
 
 const FOOT = 26, LABEL_MOST = 24;
 
@@ -28,7 +28,7 @@ const labelOf = (label: string) => (label.length > LABEL_MOST ? `${label.slice(0
 const leftOf = (lanes: Lanes) => Math.max(40, 14 + 6.4 * lanes.labels.reduce((most, label) => Math.max(most, labelOf(label).length), 0));
 
 const COLOURS: Record<string, string> = {
-    completed: "--bar-done", ended: "--bar-done", stopped: "--bar-cut", failed: "--bar-bad", running: "--bar-now", starting: "--bar-now", paused: "--warn",
+    completed: "--bar-done", ended: "--bar-done", stopped: "--bar-cut", failed: "--bar-bad", running: "--bar-now", starting: "--bar-now", paused: "--bar-now",
 };
 
 const laneHeight = (lanes: number) => Math.max(4, Math.min(26, Math.floor(560 / Math.max(1, lanes))));
@@ -57,6 +57,10 @@ function draw(ctx: CanvasRenderingContext2D, size: Size, lanes: Lanes, view: Vie
         if (bar.to < view.from || bar.from > view.to) continue;
         const [a, b] = [x(bar.from), x(bar.to)], middle = (bar.lane + bar.span / 2) * h;
         ctx.fillStyle = colourOf(COLOURS[bar.piece.state] ?? "--bar-cut");
+        if (bar.still) {
+            drawStill(ctx, a, b, bar.lane * h + 2, bar.span * h - 3);
+            continue;
+        }
         ctx.fillRect(a, bar.lane * h + 2, Math.max(1, b - a - (b - a > 3 ? 1 : 0)), bar.span * h - 3);
         if (b - a > 26 && bar.span * h >= 14) {
             ctx.fillStyle = "#fff";
@@ -70,6 +74,15 @@ function draw(ctx: CanvasRenderingContext2D, size: Size, lanes: Lanes, view: Vie
         ctx.fillRect(Math.min(...drag), 0, Math.abs(drag[0] - drag[1]), size.height);
     }
     ctx.restore();
+}
+
+/* It is there, but nothing of it runs: a thin line in a faint box. */
+function drawStill(ctx: CanvasRenderingContext2D, from: number, to: number, top: number, height: number): void {
+    ctx.globalAlpha = 0.15;
+    ctx.fillRect(from, top, to - from, height);
+    ctx.globalAlpha = 0.6;
+    ctx.fillRect(from, top + height / 2 - 0.5, to - from, 1);
+    ctx.globalAlpha = 1;
 }
 
 function drawClock(ctx: CanvasRenderingContext2D, size: Size, lanes: Lanes, view: View, x: (t: number) => number): void {
@@ -137,6 +150,7 @@ function Chart({ lanes, attempts, experiment }: { lanes: Lanes; attempts: number
                     <div class="hover-box" style={style!} aria-hidden="true">
                         <div class="hover-x">trial {experiment}.{bar.piece.trial}{bar.piece.attempt > 1 && `, attempt ${bar.piece.attempt}`}</div>
                         <div class="hover-row"><span>{bar.piece.state}</span><b>{formatSeconds((bar.piece.ended ?? lanes.to) - bar.piece.started)}</b></div>
+                        {bar.still && <div class="hover-row"><span>paused here for</span><b>{formatSeconds(bar.to - bar.from)}</b></div>}
                         <div class="hover-row"><span>from</span><b>{formatDate(new Date(bar.piece.started * 1000).toISOString())}</b></div>
                         <div class="hover-row"><span>cores</span><b>{coresOf(bar.piece)}</b></div>
                         {bar.piece.gpus && <div class="hover-row"><span>GPUs</span><b>{bar.piece.gpus}</b></div>}
@@ -156,7 +170,8 @@ function noteOf(lanes: Lanes, attempts: number): string {
     const isHeld = lanes.kinds.includes("cpu"), isAny = lanes.kinds.includes("any");
     const used = `${formatPlural(attempts, "attempt")}, ${(100 * share).toFixed(0)} % of ${formatPlural(cpus, isHeld && !isAny ? "core" : "cpu")} busy from the first start to the last end.`;
     const any = isHeld ? "Lanes called any are cpus of trials that were held to no particular core." : "A lane is a cpu that was granted, on any core: no trial was held to particular ones.";
-    return `${used} ${isAny ? `${any} ` : ""}Drag to look closer.`;
+    const still = lanes.bars.some((bar) => bar.still) ? "A thin line is a pause, which counts for nothing. " : "";
+    return `${used} ${still}${isAny ? `${any} ` : ""}Drag to look closer.`;
 }
 
 export function TimelineTab({ experiment }: { experiment: Experiment }) {
@@ -165,6 +180,7 @@ export function TimelineTab({ experiment }: { experiment: Experiment }) {
     const soon = useThrottled(load.reload, 2000);
     useChanges((batch) => batch.some((c) => c.experiment === e && c.event.startsWith("trial_")) && soon());
     useEffect(() => resets.subscribe(load.reload), [load.reload]);
+    const anyPaused = load.value?.some((a) => a.paused.length > 0);
     const lanes = useMemo(() => packTimeline(load.value ?? [], Date.now() / 1000), [load.value]);
     return (
         <Loaded of={load} what="the timeline">
@@ -172,8 +188,8 @@ export function TimelineTab({ experiment }: { experiment: Experiment }) {
                 <Card title="Timeline" wide note={noteOf(lanes, attempts.length)}
                     controls={<span class="row legend">{["completed", "stopped", "failed", "running"].map((s) => <span key={s} class={`chip state-${s}`}>{s}</span>)}</span>}
                     table={() => ({
-                        head: ["trial", "attempt", "state", "began after", "took", "cores"], total: attempts.length,
-                        rows: attempts.slice(0, ROWS_SHOWN).map((a) => [<a key={a.trial} href={format(["t", `${e}.${a.trial}`])}>{e}.{a.trial}</a>, a.attempt, a.state, formatSeconds(a.started - lanes.from), a.ended === null ? "running" : formatSeconds(a.ended - a.started), coresOf(a)]),
+                        head: ["trial", "attempt", "state", "began after", "took", "cores", ...(anyPaused ? ["paused"] : [])], total: attempts.length,
+                        rows: attempts.slice(0, ROWS_SHOWN).map((a) => [<a key={a.trial} href={format(["t", `${e}.${a.trial}`])}>{e}.{a.trial}</a>, a.attempt, a.state, formatSeconds(a.started - lanes.from), a.ended === null ? "running" : formatSeconds(a.ended - a.started), coresOf(a), ...(anyPaused ? [a.paused.length > 0 ? formatSeconds(pausedSeconds(a, lanes.to)) : ""] : [])]),
                     })}>
                     <Chart lanes={lanes} attempts={attempts.length} experiment={e} />
                 </Card>

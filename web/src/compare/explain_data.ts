@@ -31,6 +31,18 @@ export async function loadResults(experiment: number, signal: AbortSignal): Prom
     return { experiment, params, metrics, numbers: answer.numbers, values };
 }
 
+const isTold = (results: Results, name: string) => results.values.get(name)?.some((v) => Number.isFinite(v)) === true;
+
+/* What runs are compared by unless somebody says otherwise: the objective, or without one the first metric
+ * that a trial has told. */
+export function usualTarget(all: readonly Results[]): string {
+    const told = ["value", ...new Set(all.flatMap((r) => r.metrics))].find((name) => all.some((r) => isTold(r, name)));
+    return told ?? "value";
+}
+
+/* "loss (last)" */
+export const targetWords = (name: string): string => (name === "value" ? "objective" : name.replace(/^metrics\./, "").replace(/\.last$/, " (last)"));
+
 /* What a trial had when it was ended early is no result. */
 function only(values: Float64Array, numbers: Float64Array, whole: ReadonlySet<number>): Float64Array {
     return values.map((value, i) => (whole.has(numbers[i]!) ? value : Number.NaN));

@@ -8,7 +8,7 @@ import { formatNumber, formatPlural } from "../format.ts";
 import { useLoad } from "../load.ts";
 import { Empty, Loaded } from "../ui/parts.tsx";
 import { explain, ROWS_MIN, type Contribution, type Explanation } from "./explain.ts";
-import { loadResults, modelOf, type Results } from "./explain_data.ts";
+import { loadResults, modelOf, targetWords, usualTarget, type Results } from "./explain_data.ts";
 import type { Run } from "./runs.ts";
 
 /* A bar from 0 to the mean, a thin one over its interval; zero is a line through all. */
@@ -25,8 +25,13 @@ function Bar({ part, scale }: { part: Contribution; scale: number }) {
 
 const signed = (v: number) => `${v > 0 ? "+" : ""}${formatNumber(v, 3)}`;
 
-function Told({ told, a, b, goal, metric }: { told: Explanation; a: Run; b: Run; goal: string; metric: string }) {
-    const measured = a.trial.value !== null && b.trial.value !== null ? b.trial.value - a.trial.value : null;
+/* What a run has reached: of the objective, or of a metric's column. */
+function reached(run: Run, target: string): number | null {
+    return target === "value" ? run.trial.value : (run.trial.metrics.find((m) => `metrics.${m.metric}.last` === target)?.last ?? null);
+}
+
+function Told({ told, a, b, goal, metric, target }: { told: Explanation; a: Run; b: Run; goal: string; metric: string; target: string }) {
+    const [from, to] = [reached(a, target), reached(b, target)], measured = from !== null && to !== null ? to - from : null;
     const scale = Math.max(...told.contributions.flatMap((c) => [Math.abs(c.low), Math.abs(c.high), Math.abs(c.mean)]), 1e-300);
     const clear = told.contributions.filter((c) => c.low > 0 || c.high < 0);
     return (
@@ -57,7 +62,7 @@ function Told({ told, a, b, goal, metric }: { told: Explanation; a: Run; b: Run;
                     ? `The model explains ${formatNumber(100 * told.explained, 2)} % of the spread of results it has not seen.`
                     : "The model explains next to nothing of the spread of results it has not seen: take this as no more than a hint."}
                 {" "}A random forest; each parameter is changed from {a.letter} to {b.letter} in many orders and its effects averaged (Shapley values), so they sum to what it expects.
-                {" "}{goal === "maximize" ? "Larger" : "Smaller"} is better. It tells what goes along with better results in the trials that were run, not what causes them.
+                {goal && ` ${goal === "maximize" ? "Larger" : "Smaller"} is better.`} It tells what goes along with better results in the trials that were run, not what causes them.
             </p>
         </>
     );
@@ -66,29 +71,30 @@ function Told({ told, a, b, goal, metric }: { told: Explanation; a: Run; b: Run;
 const short = (value: unknown) => (value === undefined ? "none" : typeof value === "number" ? formatNumber(value) : String(value));
 
 /* Computed after the page is painted: it takes some tenths of a second. */
-function useExplanation(results: Results | null, a: Run, b: Run): Explanation | null | undefined {
+function useExplanation(results: Results | null, target: string, a: Run, b: Run): Explanation | null | undefined {
     const [told, setTold] = useState<Explanation | null | undefined>(undefined);
     useEffect(() => {
         setTold(undefined);
         if (!results) return;
         const timer = setTimeout(() => {
-            const model = modelOf(results, "value");
+            const model = modelOf(results, target);
             setTold(explain(model.table, model.point(a.trial.params), model.point(b.trial.params)));
         }, 30);
         return () => clearTimeout(timer);
-    }, [results, a.name, b.name]);
+    }, [results, target, a.name, b.name]);
     return told;
 }
 
 function Same({ a, b, results, goal, metric }: { a: Run; b: Run; results: Results; goal: string; metric: string }) {
-    const told = useExplanation(results, a, b);
+    const target = usualTarget([results]);
+    const told = useExplanation(results, target, a, b);
     if (told === undefined) return <p class="dim" role="status">Fitting a model to the results …</p>;
     if (told === null) return (
         <Empty title="Nothing to tell">
             <p>{results.numbers.length < ROWS_MIN ? `A model needs ${ROWS_MIN} results or more.` : "The two do not differ in a parameter that varies in this experiment."}</p>
         </Empty>
     );
-    return <Told told={told} a={a} b={b} goal={goal} metric={metric} />;
+    return <Told told={told} a={a} b={b} goal={target === "value" ? goal : ""} metric={target === "value" ? metric : targetWords(target)} target={target} />;
 }
 
 export function ExplainView({ a, b, goal, metric }: { a: Run; b: Run; goal: string; metric: string }) {

@@ -22,7 +22,7 @@ import { CodeDiff } from "./code_diff.tsx";
 import "./compare.css";
 import "../trial/trial.css";
 import { ExplainView } from "./explain_view.tsx";
-import { parseRuns, useRuns, type Run } from "./runs.ts";
+import { labelOf, parseRuns, useRuns, type Run } from "./runs.ts";
 import { environmentColumns, metricColumns, paramColumns, resultColumns, Rows, RunHeads, sideRows } from "./side_by_side.tsx";
 import { SeedsView } from "./seeds_view.tsx";
 
@@ -31,11 +31,12 @@ const TITLES: Record<(typeof VIEWS)[number], string> = {
     table: "Side by side", curves: "Curves", system: "System", explain: "What explains it", seeds: "Is it real?", code: "Code", environment: "Environment",
 };
 
+/* Without an objective the goal is "". */
 function useObjective(experiment: number | null): { metric: string; goal: string } {
     const load = useLoad(experiment === null ? null : `objective ${experiment}`, (signal) => loadExperiment(experiment!, signal));
     const given = load.value?.spec?.objective ?? load.value?.objective;
     const first: Objective | null | undefined = Array.isArray(given) ? given[0] : given;
-    return { metric: first?.metric ?? "objective", goal: first?.goal ?? "minimize" };
+    return { metric: first?.metric ?? "objective", goal: first ? (first.goal ?? "minimize") : "" };
 }
 
 function SideBySide({ runs, remove }: { runs: Run[]; remove: (asked: string) => void }) {
@@ -67,7 +68,7 @@ function OverlaidSystem({ runs }: { runs: Run[] }) {
 }
 
 function useColoured(runs: Run[]): CurveTrial[] {
-    return useMemo(() => runs.map((run, i) => ({ trial: run.name, label: `${run.letter} ${run.name}`, colour: distinct(runs, i) })), [runs.map((r) => r.name).join()]);
+    return useMemo(() => runs.map((run, i) => ({ trial: run.name, label: labelOf(run), colour: distinct(runs, i) })), [runs.map(labelOf).join("\n")]);
 }
 
 /* A trial's own colour, unless a run before has it. */
@@ -104,7 +105,7 @@ function usePair(runs: Run[]): { a: Run; b: Run; bar: preact.ComponentChildren }
     const a = runs.find((run) => run.name === first) ?? runs[0];
     const b = runs.find((run) => run.name === second && run !== a) ?? runs.find((run) => run !== a);
     if (!a || !b) return null;
-    const options = runs.map((run) => ({ value: run.name, label: `${run.letter} ${run.name}` }));
+    const options = runs.map((run) => ({ value: run.name, label: labelOf(run) }));
     const swap = () => {
         setFirst(b.name);
         setSecond(a.name);
@@ -134,7 +135,7 @@ function View({ view, runs, remove }: { view: string; runs: Run[]; remove: (aske
     const { metric, goal } = useObjective(runs[0]?.trial.experiment ?? null);
     if (view === "curves") return <Overlaid runs={runs} metric={metric} />;
     if (view === "system") return <OverlaidSystem runs={runs} />;
-    if (view === "seeds") return <SeedsView runs={runs} goal={goal} />;
+    if (view === "seeds") return <SeedsView runs={runs} goal={goal} metric={metric} />;
     if (view === "environment") return <Environment runs={runs} />;
     if (view === "explain" || view === "code") return <Pair runs={runs} view={view} goal={goal} metric={metric} />;
     return <SideBySide runs={runs} remove={remove} />;

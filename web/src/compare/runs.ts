@@ -19,6 +19,11 @@ export interface Run {
     letter: string; /* A, B … */
 }
 
+/* "B 3.7 fox": with the name that a tracking client gave it. */
+export function labelOf(run: Run): string {
+    return [run.letter, run.name, run.details?.run_name].filter(Boolean).join(" ");
+}
+
 /* Names out of a text of the address, or what somebody wrote: commas or blanks between them. */
 export function parseRuns(text: string): string[] {
     const names = text.split(/[\s,]+/).filter((name) => name !== "");

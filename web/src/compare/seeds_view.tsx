@@ -12,7 +12,7 @@ import { useLoad } from "../load.ts";
 import { Select } from "../ui/field.tsx";
 import { details, type Details } from "../trial/details.ts";
 import { Empty, Loaded as Ready } from "../ui/parts.tsx";
-import { groupRows, loadProgram, loadResults, type Results } from "./explain_data.ts";
+import { groupRows, loadProgram, loadResults, targetWords, usualTarget, type Results } from "./explain_data.ts";
 import { groupLabels, seedGroups, type SeedGroup } from "./groups.ts";
 import type { Run } from "./runs.ts";
 import { compareGroups, describe, type Difference } from "./statistics.ts";
@@ -67,16 +67,17 @@ async function loadGroups(runs: readonly Run[], signal: AbortSignal): Promise<Lo
 
 const p = (value: number) => (Number.isNaN(value) ? "–" : value < 0.001 ? "< 0.001" : value.toFixed(3));
 
-/* One sentence that claims no more than the numbers do. */
+/* One sentence that claims no more than the numbers do. Without a goal nothing is better. */
 export function verdict(a: string, b: string, test: Difference, goal: string): string {
     const better = goal === "maximize" ? test.difference > 0 : test.difference < 0;
+    const word = goal === "" ? (test.difference > 0 ? "higher" : "lower") : better ? "better" : "worse";
     const size = formatNumber(Math.abs(test.difference), 3);
     if (Number.isNaN(test.p)) return `Each needs two runs or more to tell ${b} from ${a}; 'hone rerun' makes repeats.`;
     const range = `95 % interval of the difference ${formatNumber(test.low, 3)} to ${formatNumber(test.high, 3)}`;
     if (test.p < 0.05 && test.permuted < 0.05)
-        return `${b} is ${better ? "better" : "worse"} than ${a} by ${size}: ${range}, p = ${p(test.p)} (Welch), ${p(test.permuted)} (permutation).`;
+        return `${b} is ${word} than ${a} by ${size}: ${range}, p = ${p(test.p)} (Welch), ${p(test.permuted)} (permutation).`;
     if (test.p < 0.05 || test.permuted < 0.05)
-        return `${b} may be ${better ? "better" : "worse"} than ${a} by ${size}, but the two tests disagree: ${range}, p = ${p(test.p)} (Welch), ${p(test.permuted)} (permutation). More repeats would tell.`;
+        return `${b} may be ${word} than ${a} by ${size}, but the two tests disagree: ${range}, p = ${p(test.p)} (Welch), ${p(test.permuted)} (permutation). More repeats would tell.`;
     return `Not told apart: ${range}, p = ${p(test.p)} (Welch), ${p(test.permuted)} (permutation). More repeats, or no difference that matters.`;
 }
 
@@ -127,9 +128,11 @@ function Groups({ shown, goal }: { shown: Shown[]; goal: string }) {
     );
 }
 
-export function SeedsView({ runs, goal }: { runs: Run[]; goal: string }) {
-    const [target, setTarget] = useQuery("target", text("value"));
+export function SeedsView({ runs, goal, metric }: { runs: Run[]; goal: string; metric: string }) {
+    const [asked, setTarget] = useQuery("target", text());
     const load = useLoad(`groups ${runs.map((run) => `${run.name} ${run.trial.state}`).join()}`, (signal) => loadGroups(runs, signal));
+    const usual = useMemo(() => usualTarget(load.value?.experiments.map((e) => e.results) ?? []), [load.value]), target = asked || usual;
+    const isGoal = target === "value" || target === `metrics.${metric}.last`;
     const shown = useMemo(() => (load.value ? groupsOf(runs, load.value, target) : []), [load.value, target, runs.map((r) => r.name).join()]);
     return (
         <Ready of={load} what="the results">
@@ -137,9 +140,9 @@ export function SeedsView({ runs, goal }: { runs: Run[]; goal: string }) {
                 <>
                     <div class="toolbar">
                         <Select label="Compare by" value={target} onChange={setTarget}
-                            options={[{ value: "value", label: "objective" }, ...[...new Set(all.experiments.flatMap((e) => e.results.metrics))].map((m) => ({ value: m, label: m.replace(/^metrics\./, "").replace(/\.last$/, " (last)") }))]} />
+                            options={[...(usual === "value" ? ["value"] : []), ...new Set(all.experiments.flatMap((e) => e.results.metrics))].map((m) => ({ value: m, label: targetWords(m) }))} />
                     </div>
-                    <Groups shown={shown} goal={goal} />
+                    <Groups shown={shown} goal={isGoal ? goal : ""} />
                     <p class="dim">A group is all trials of an experiment with the same parameters but for the seed, repeats and reruns of it, and those of the other experiments here that ran the same code. Welch's t test allows unequal variances; the permutation test assumes no distribution. With several groups, some differences look real by luck.</p>
                 </>
             )}

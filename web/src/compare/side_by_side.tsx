@@ -50,6 +50,7 @@ export function RunHeads({ runs, remove }: { runs: readonly Run[]; remove?: (ask
                 <th key={run.name} scope="col">
                     <span class="run-letter">{run.letter}</span> <a href={format(["t", run.name])}>{run.name}</a>
                     {remove && <button type="button" class="run-off" aria-label={`Leave ${run.name} out`} onClick={() => remove(run.asked)}>×</button>}
+                    {run.details?.run_name && <small class="run-of">{run.details.run_name}</small>}
                     <small class="run-of">{run.trial.name}</small>
                     <StateChip state={run.trial.state} />
                 </th>

@@ -10,10 +10,10 @@ import type { Column } from "../types.ts";
 
 /* What every trial has, beside parameters and metrics. */
 export const fields = [
-    "number", "state", "reason", "value", "best", "step", "seconds", "started", "ended", "attempts", "starred", "tags", "note", "energy", "repeat_of",
+    "number", "state", "reason", "value", "best", "step", "seconds", "started", "ended", "attempts", "starred", "tags", "note", "energy", "repeat_of", "run_name",
 ] as const;
 
-const titles: Record<string, string> = { number: "#", repeat_of: "repeat of", starred: "★" };
+const titles: Record<string, string> = { number: "#", repeat_of: "repeat of", starred: "★", run_name: "name" };
 /* Fields whose name in an expression is another one. */
 const spelled: Record<string, string> = { seconds: "duration", energy: "joules" };
 
@@ -66,7 +66,7 @@ export function widthOf(column: Column): number {
     if (column.name === "number") return 72;
     if (column.name === "state") return 136;
     if (column.name === "starred") return 48;
-    if (column.name === "note" || column.name === "tags") return 180;
+    if (["note", "tags", "run_name"].includes(column.name)) return 180;
     if (column.type === "time") return Math.max(96, title);
     if (column.type === "text") return Math.min(220, Math.max(110, title));
     return Math.min(200, Math.max(100, title));

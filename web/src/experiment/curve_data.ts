@@ -10,17 +10,20 @@ import type { Points, TrialTable } from "../types.ts";
 export interface CurveTrial {
     number: number;
     name: string; /* "3.7" */
+    label: string; /* and how a tracking client called it: "3.7 fox" */
     state: string;
     params: Record<string, unknown>;
 }
 
 export function trialsOf(e: number, table: TrialTable): CurveTrial[] {
     const at = (name: string) => table.columns.findIndex((c) => c.name === name);
-    const [numberAt, stateAt] = [at("number"), at("state")];
+    const [numberAt, stateAt, calledAt] = [at("number"), at("state"), at("run_name")];
+    const labelOf = (row: unknown[]) => `${e}.${String(row[numberAt])}${row[calledAt] ? ` ${String(row[calledAt])}` : ""}`;
     const params = table.columns.flatMap((c, i) => (c.name.startsWith("params.") ? [[c.name.slice(7), i] as const] : []));
     return table.rows.map((row) => ({
         number: Number(row[numberAt]),
         name: `${e}.${String(row[numberAt])}`,
+        label: labelOf(row),
         state: String(row[stateAt] ?? ""),
         params: Object.fromEntries(params.map(([name, i]) => [name, row[i]])),
     }));

@@ -19,6 +19,7 @@ export const codecs = {
     n: number(10),
     metric: list,
     x: choice<XKind>(["step", "time", "relative"], "step"),
+    over: text(), /* a metric instead of x */
     smooth: number(0),
     group: text(),
     facet: text(),
@@ -71,6 +72,12 @@ const linesMost = 40; /* more have as many points as these */
 function columnsOf(width: number, lines: number): number {
     if (lines <= 20) return Math.round(width * devicePixelRatio);
     return lines <= linesMost ? width : Math.max(300, Math.round((width * linesMost) / lines));
+}
+
+/* Over a metric: both over steps, the whole of them; the zoom is the chart's own. */
+export function overQueries(s: Shown, metric: string, columns: number): [SeriesQuery, SeriesQuery] {
+    const ys = { ...seriesQuery({ ...s, x: "step", view: null, groups: null }, columns), width: columns };
+    return [ys, { ...ys, smooth: 0, lines: ys.lines.map((l) => ({ ...l, metric })) }];
 }
 
 export function seriesQuery(s: Shown, width: number): SeriesQuery {

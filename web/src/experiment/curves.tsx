@@ -6,19 +6,19 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { flag, format, useQuery } from "../address.ts";
 import * as api from "../api.ts";
+import { useSwitches } from "../chart/line_switch.tsx";
 import { SharedAxis } from "../chart/shared.ts";
-import { formatPlural, formatValue } from "../format.ts";
+import { formatPlural } from "../format.ts";
 import { useKeys } from "../keys.ts";
 import { useLoad, useThrottled } from "../load.ts";
-import { useStore } from "../store.ts";
 import { useChanges, usePoints } from "../stream.ts";
-import { lineColour, lineColours, theme } from "../theme.ts";
 import type { Experiment, MetricName } from "../types.ts";
 import { Button } from "../ui/button.tsx";
 import { Check, Filter, Picker, Select, Slider } from "../ui/field.tsx";
 import { Empty, Loaded } from "../ui/parts.tsx";
 import { Popover } from "../ui/popover.tsx";
-import { dashesOf, differing, split, trialsOf, within, zoomed, type Bundle, type CurveTrial } from "./curve_data.ts";
+import { split, trialsOf, within, zoomed, type CurveTrial, type XKind } from "./curve_data.ts";
+import { GroupLegend, Legend } from "./curve_legend.tsx";
 import { CurvePanel, xLabels } from "./curve_panel.tsx";
 import { codecs, picks, trialsQuery, usualMetrics, viewOf } from "./curve_query.ts";
 import "./curves.css";
@@ -30,51 +30,15 @@ function paramsOf(x: Experiment, trials: CurveTrial[]): string[] {
     return [...new Set([...Object.keys(x.spec?.params ?? {}), ...trials.flatMap((t) => Object.keys(t.params))])];
 }
 
-function GroupLegend({ groups }: { groups: Bundle[] }) {
-    useStore(theme);
-    return (
-        <ul class="legend" aria-label="Groups in the charts">
-            {groups.map((g, i) => (
-                <li key={g.label}>
-                    <i style={{ background: lineColour(i) }} /> {g.label} <small>{g.trials.length}</small>
-                </li>
-            ))}
-        </ul>
-    );
-}
-
-/* The stroke of a line, as it is in the charts. */
-function Stroke({ colour, dash }: { colour: string; dash: number[] }) {
-    return (
-        <svg width="18" height="6" aria-hidden="true">
-            <line x1="0" y1="3" x2="18" y2="3" stroke={colour} stroke-width="2.4" stroke-dasharray={dash.join(" ")} />
-        </svg>
-    );
-}
-
-const wordsMost = 4;
-
-function Legend({ trials, onLoud }: { trials: CurveTrial[]; onLoud: (name: string | null) => void }) {
-    useStore(theme);
-    const dashes = dashesOf(trials, lineColours);
-    const names = useMemo(() => differing(trials), [trials]);
-    const words = (t: CurveTrial, some: string[]) => some.map((name) => `${name} ${formatValue(t.params[name])}`).join(", ");
-    return (
-        <ul class="legend" aria-label="Trials in the charts">
-            {trials.slice(0, 60).map((t, i) => (
-                <li key={t.name}>
-                    <a href={format(["t", t.name])} onMouseEnter={() => onLoud(t.name)} onMouseLeave={() => onLoud(null)} onFocus={() => onLoud(t.name)} onBlur={() => onLoud(null)}>
-                        <Stroke colour={lineColour(t.number)} dash={dashes[i]!} />
-                        {t.name} {names.length > 0 && <small title={words(t, names)}>{words(t, names.slice(0, wordsMost))}{names.length > wordsMost && " …"}</small>}
-                    </a>
-                </li>
-            ))}
-            {trials.length > 60 && <li class="dim">{trials.length - 60} more</li>}
-        </ul>
-    );
-}
-
 const xs = (["step", "relative", "time"] as const).map((value) => ({ value, label: xLabels[value] }));
+
+const overMost = 200;
+
+/* Any metric of the trials may be x, too. */
+function overOptions(names: MetricName[], chosen: string): { value: string; label: string }[] {
+    const all = names.filter((m) => !m.system).slice(0, overMost).map((m) => m.name);
+    return (chosen && !all.includes(chosen) ? [...all, chosen] : all).map((name) => ({ value: `metric ${name}`, label: name }));
+}
 
 /* A metric of the address that nobody has told. */
 function Unknown({ e, metric, names }: { e: number; metric: string; names: MetricName[] }) {
@@ -96,6 +60,7 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
     const [count, setCount] = useQuery("n", codecs.n);
     const [chosen, setChosen] = useQuery("metric", codecs.metric);
     const [xKind, setX] = useQuery("x", codecs.x);
+    const [over, setOver] = useQuery("over", codecs.over);
     const [xLog, setXLog] = useQuery("xlog", flag());
     const [yLog, setYLog] = useQuery("ylog", flag());
     const [smooth, setSmooth] = useQuery("smooth", codecs.smooth);
@@ -107,6 +72,7 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
     const [to, setTo] = useQuery("to", codecs.to);
     const [where, setWhere] = useQuery("where", codecs.where);
     const [free, setFree] = useQuery("yfree", flag());
+    const switches = useSwitches();
     const extent = useRef<[number, number]>([0, 1]);
     const [loud, setLoud] = useState<string | null>(null);
     const names = useLoad(`metrics ${e}`, (signal) => api.metrics(e, signal));
@@ -115,6 +81,12 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
     const soon = useThrottled(() => (load.reload(), names.reload()), 4000);
     useChanges((batch) => pick !== "selected" && batch.some((c) => c.experiment === e && c.event !== "changed") && soon());
     const zoom = (range: [number, number] | null) => (setFrom(range?.[0] ?? null), setTo(range?.[1] ?? null));
+    const chooseX = (value: string) => {
+        const metric = /^metric (.*)$/s.exec(value)?.[1] ?? "";
+        setOver(metric);
+        if (!metric) setX(value as XKind);
+        zoom(null); /* the range was of the other axis */
+    };
     useKeys("Curves", [
         { keys: "y", help: "logarithmic y", act: () => setYLog(!yLog) },
         { keys: "l", help: "logarithmic x", act: () => setXLog(!xLog) },
@@ -126,7 +98,7 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
         { keys: "]", help: "smoother", act: () => setSmooth(Math.min(0.99, Math.round((smooth + 0.1) * 100) / 100)) },
         { keys: "[", help: "less smooth", act: () => setSmooth(Math.max(0, Math.round((smooth - 0.1) * 100) / 100)) },
     ]);
-    const listKey = JSON.stringify(load.value?.map((t) => [t.number, t.params]));
+    const listKey = JSON.stringify(load.value?.map((t) => [t.number, t.label, t.params]));
     const trials = useMemo(() => load.value ?? [], [listKey]);
     const facets = useMemo(() => (facet ? split(trials, facet) : [{ label: "", trials }]), [trials, facet]);
     const groups = useMemo(() => (group ? split(trials, group) : null), [trials, group]);
@@ -141,6 +113,7 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
         return axes.get(metric);
     };
     const params = paramsOf(x, trials);
+    const xMetric = group ? "" : over; /* bands are over what the server knows */
     const view = viewOf(from, to);
     const panels = metrics.filter((m) => !unknown.includes(m)).flatMap((metric) => facets.map((f, i) => ({ metric, facet: f, groups: bundles[i] ?? null })));
     const one = panels.length + unknown.length === 1;
@@ -158,11 +131,11 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
                     options={picks.filter((v) => v !== "selected" || selected.length > 0).map((v) => ({ value: v, label: v === "selected" ? `${selected.length} selected` : v }))} />
                 {pick !== "selected" && <Select label="how many" value={String(count)} options={["5", "10", "20", "50", "100", "200"]} onChange={(v) => setCount(Number(v))} />}
                 {pick === "selected" && <Button kind="quiet" onClick={() => (setSelected([]), setPick("best"))}>Clear</Button>}
-                <Select label="over" value={xKind} options={xs} onChange={(v) => (setX(v), zoom(null))} />
+                <Select<string> label="over" value={xMetric ? `metric ${xMetric}` : xKind} options={group ? xs : [...xs, ...overOptions(names.value ?? [], over)]} onChange={chooseX} />
                 <Slider label="Smooth" value={smooth} min={0} max={0.99} step={0.01} format={(v) => v.toFixed(2)} onChange={setSmooth} />
                 <Check label="log y" value={yLog} onChange={setYLog} />
-                {xKind !== "time" && <Check label="log x" value={xLog} onChange={setXLog} />}
-                <Select label="Bands by" value={group} options={[none, ...params]} onChange={setGroup} />
+                {(xKind !== "time" || xMetric) && <Check label="log x" value={xLog} onChange={setXLog} />}
+                <Select label="Bands by" value={group} options={[none, ...params]} onChange={(v) => (setGroup(v), switches.set([]))} />
                 {group && <Select label="middle" value={middle} options={["mean", "median"]} onChange={setMiddle} />}
                 {group && <Select label="band" value={band} options={[{ value: "minmax", label: "min to max" }, { value: "quartiles", label: "quartiles" }, { value: "interval", label: "95 % interval" }]} onChange={setBand} />}
                 <Select label="Facets by" value={facet} options={[none, ...params]} onChange={setFacet} />
@@ -172,12 +145,12 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
             <Loaded of={load} what="the trials">
                 {() => trials.length === 0 || metrics.length === 0 ? <Empty title={trials.length === 0 ? (where ? "No trial fits the filter" : "No trial to show") : "No metric yet"} /> : (
                     <>
-                        {groups ? <GroupLegend groups={groups} /> : <Legend trials={trials} onLoud={setLoud} />}
+                        {groups ? <GroupLegend groups={groups} of={switches} /> : <Legend trials={trials} of={switches} onLoud={setLoud} />}
                         <div class={one ? "panels one" : "panels"}>
                             {panels.slice(0, panelsMost).map((panel) => (
                                 <CurvePanel key={`${panel.metric}/${panel.facet.label}`} experiment={e} metric={panel.metric} title={panel.facet.label ? `${panel.metric} · ${panel.facet.label}` : panel.metric}
-                                    trials={panel.facet.trials} groups={panel.groups} x={xKind} xLog={xLog} yLog={yLog} share={axisOf(panel.metric)} smooth={smooth} middle={middle} band={band} view={view}
-                                    isOnly={one} height={one ? 460 : 260} loud={loud} onZoom={zoom} onExtent={(range) => (extent.current = range)} />
+                                    trials={panel.facet.trials} groups={panel.groups} x={xMetric ? "step" : xKind} over={xMetric} xLog={xLog} yLog={yLog} share={axisOf(panel.metric)} smooth={smooth} middle={middle} band={band} view={view}
+                                    off={switches.off} isOnly={one} height={one ? 460 : 260} loud={loud} onZoom={zoom} onExtent={(range) => (extent.current = range)} />
                             ))}
                             {unknown.map((metric) => <Unknown key={metric} e={e} metric={metric} names={names.value ?? []} />)}
                         </div>
@@ -185,7 +158,7 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
                     </>
                 )}
             </Loaded>
-            <p class="dim hint">Drag to zoom, double click for the whole range, press a line to open its trial.</p>
+            <p class="dim hint">Drag to zoom, double click for the whole range, press a line to open its trial, and its stroke above to hide it.</p>
         </section>
     );
 }

@@ -6,6 +6,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { flag, format, go, list, text, useQuery, type Codec } from "../address.ts";
 import * as api from "../api.ts";
+import { useRefusal } from "../experiments/actions.tsx";
 import { formatCount, formatPlural } from "../format.ts";
 import { useKeys } from "../keys.ts";
 import { useLoad, useThrottled } from "../load.ts";
@@ -21,6 +22,8 @@ import { arrange, isNumeric, reorder, titleOf } from "./columns.ts";
 import { Grid } from "./grid.tsx";
 import { GroupTable } from "./group_table.tsx";
 import { objectiveOf } from "./header.tsx";
+import { SelectionBar } from "./selection.tsx";
+import { remove } from "./selection_acts.ts";
 import "./table.css";
 import type { TableView } from "./queries.ts";
 import { Pager } from "./table_data.ts";
@@ -92,20 +95,6 @@ function useSelection(pager: Pager) {
     return { selected, toggle, clear: () => setRaw([]) };
 }
 
-function SelectionBar({ e, selected, clear }: { e: number; selected: ReadonlySet<number>; clear: () => void }) {
-    if (selected.size === 0) return null;
-    const sel = [...selected].join(",");
-    const runs = [...selected].map((n) => `${e}.${n}`).join(",");
-    return (
-        <div class="selection" role="status">
-            <b>{formatCount(selected.size)} selected</b>
-            <a class="button" href={format(["e", e, "curves"], { sel })}>Curves</a>
-            <a class="button" href={format(["compare"], { runs })}>Compare</a>
-            <Button kind="quiet" onClick={clear}>Clear</Button>
-        </div>
-    );
-}
-
 export function TableTab({ experiment: x }: { experiment: Experiment }) {
     const e = x.experiment;
     const [where, setWhere] = useQuery("where", text());
@@ -119,7 +108,7 @@ export function TableTab({ experiment: x }: { experiment: Experiment }) {
     const [asked, version] = usePager(e, { where, sort, desc, columns: cols });
     const pager = useSettled(asked);
     const fresh = useFresh(e);
-    const selection = useSelection(pager);
+    const selection = useSelection(pager), refused = useRefusal(x);
     const catalog = useLoad(cols.length > 0 ? `columns ${e}` : null, async (signal) => (await api.trials(e, { limit: 1 }, signal)).columns);
     const refresh = useThrottled(() => asked.refresh(), 1500);
     useChanges((batch) => batch.some((c) => c.experiment === e) && refresh());
@@ -160,6 +149,11 @@ export function TableTab({ experiment: x }: { experiment: Experiment }) {
         const n = numberOf(current);
         if (n !== null) act(n, current);
     };
+    const removeSelected = async () => {
+        if (!(await remove(x, [...selection.selected]))) return;
+        selection.clear();
+        asked.refresh();
+    };
     const step = (by: number) => () => setCurrent(Math.max(0, Math.min(pager.matched - 1, current + by)));
     useKeys("Trials", [
         { keys: "j", help: "next row", act: step(1) },
@@ -175,6 +169,7 @@ export function TableTab({ experiment: x }: { experiment: Experiment }) {
         { keys: "X", help: "select up to the row", act: on((n, i) => selection.toggle(n, i, true)) },
         { keys: "s", help: "star the trial", act: on((n) => void attempt(() => api.star(e, n, true), `trial ${e}.${n} has a star`)) },
         { keys: "c", help: "curves of the selected", act: () => go(format(["e", e, "curves"], { sel: [...selection.selected].join(",") })) },
+        { keys: "D", help: "delete the selected", act: () => void (selection.selected.size > 0 && !refused && removeSelected()) },
         { keys: "Escape", help: "select nothing", act: selection.clear },
     ]);
 
@@ -192,7 +187,7 @@ export function TableTab({ experiment: x }: { experiment: Experiment }) {
                     {pager.ready && (pager.matched === pager.total ? formatPlural(pager.total, "trial") : `${formatCount(pager.matched)} of ${formatPlural(pager.total, "trial")}`)}
                 </span>
             </div>
-            <SelectionBar e={e} selected={selection.selected} clear={selection.clear} />
+            <SelectionBar x={x} selected={selection.selected} clear={selection.clear} changed={() => asked.refresh()} remove={removeSelected} />
             {isRefused && !isWhereError && sort && <p class="head-error" role="alert">The trials cannot be sorted by “{sort}”: {asked.error?.message}. <Button onClick={() => sortBy("", false)}>Without this order</Button></p>}
             {!pager.ready && (!asked.error ? <Loading what="trials" /> : (!isRefused || (!where && !sort)) && <Failure error={asked.error} retry={() => asked.want(0, 40)} />)}
             {pager.ready && grouped && <GroupTable experiment={e} column={grouped} columns={columns} where={where} objective={objectiveOf(x)} onWhere={(w) => (setWhere(w, true), setGroup(""))} />}

@@ -12,6 +12,7 @@ import { Store, useStore } from "../store.ts";
 import type { ExperimentRow, Me } from "../types.ts";
 import { askText, confirm } from "../ui/dialog.tsx";
 import type { MenuItem } from "../ui/menu.tsx";
+import { nameFile, saveFile } from "../ui/save.ts";
 import { attempt, later, toastError } from "../ui/toast.tsx";
 
 export const leaving = new Store<ReadonlySet<number>>(new Set());
@@ -42,15 +43,10 @@ function refuse(row: ExperimentRow): boolean {
 
 /* What a command prints becomes a file of the browser's. */
 async function save(words: string, file: string, type: string, name: string, args: string[]): Promise<void> {
-    const make = async () => {
-        const at = URL.createObjectURL(new Blob([await api.commandText(name, args)], { type }));
-        Object.assign(document.createElement("a"), { href: at, download: file }).click();
-        setTimeout(() => URL.revokeObjectURL(at), 60_000);
-    };
-    await attempt(make, words);
+    await attempt(async () => saveFile(new Blob([await api.commandText(name, args)], { type }), file), words);
 }
 
-const fileName = (row: ExperimentRow, ending: string) => `${row.experiment}-${row.name.replace(/[^\p{L}\p{N}._-]+/gu, "-")}.${ending}`;
+const fileName = (row: ExperimentRow, ending: string) => nameFile(`${row.experiment}-${row.name}`, ending);
 
 export async function star(row: ExperimentRow, changed: Changed): Promise<void> {
     if (refuse(row)) return;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * actions.ts — what one can do with a trial: star, tag, note, stop it, run it again. Who may is told by the
+ * actions.ts — what one can do with a trial: star, tag, note, stop it, run it again, delete it. Who may is told by the
  * server's rules (docs/serve.md): a viewer reads, a user changes what is its own, an admin all.
  */
 import * as api from "../api.ts";
 import { format, go } from "../address.ts";
+import { isSteered } from "../experiments/actions.tsx";
 import { useStore } from "../store.ts";
-import type { Me, Trial } from "../types.ts";
+import type { Experiment, Me, Trial } from "../types.ts";
 import { askText, confirm } from "../ui/dialog.tsx";
 import { attempt, toast } from "../ui/toast.tsx";
 import { trialNumber } from "./event_words.ts";
@@ -30,6 +31,12 @@ export function canStop(trial: Trial): boolean {
     return trial.state === "queued" || (["running", "paused"].includes(trial.state) && trial.attempts > 0);
 }
 
+/* Why it is not deleted now; null: it can be. What is running is refused by the server, too. */
+export function noDelete(trial: Trial, experiment: Experiment | null): string | null {
+    if (!["completed", "stopped", "failed"].includes(trial.state)) return `it is ${trial.state}: stop it first`;
+    return experiment && isSteered(experiment) ? `${experiment.name} is running: stop it first` : null;
+}
+
 export function useMay(trial: Trial): May {
     return mayDo(useStore(api.myself), trial);
 }
@@ -50,6 +57,10 @@ export function actionsOf(trial: Trial, changed: () => void) {
         },
         stop: async () => {
             if (await confirm(`Stop trial ${trial.trial}?`, "It is asked to end now and does not run again. The other trials go on, and the search learns from what it has told.", "Stop it")) await act(() => api.stopTrial(trial.trial));
+        },
+        remove: async () => {
+            if (!(await confirm(`Delete trial ${trial.trial}?`, "It goes with its curves, logs and files. This cannot be undone.", "Delete", true))) return;
+            if (await attempt(() => api.remove(trial.experiment, number), `trial ${trial.trial} is deleted`)) go(format(["e", trial.experiment]));
         },
         /* A key of its own: pressed twice in a hurry it is two reruns, sent twice by a browser it is one. */
         rerun: async () => {

@@ -5,8 +5,10 @@
  */
 import { useMemo, useState } from "preact/hooks";
 import { choice, flag, format, maybe, number, text, useQuery } from "../address.ts";
+import { AllLines, LineSwitch, useSwitches } from "../chart/line_switch.tsx";
 import { LineView } from "../chart/line_view.tsx";
 import type { ChartLine } from "../chart/line.ts";
+import { SavePicture } from "../chart/save_picture.tsx";
 import { formatCount } from "../format.ts";
 import { useStore } from "../store.ts";
 import { lineColour, theme } from "../theme.ts";
@@ -69,15 +71,18 @@ function Bar({ of, shown, total, part, setPart }: { of: ReturnType<typeof useCon
     );
 }
 
-/* Which colour is which run; to point at one shows it before the others. */
+/* Which colour is which run; to point at one shows it before the others, to press its stroke hides it. */
 export function Legend({ trials, setLoud = () => {} }: { trials: CurveTrial[]; setLoud?: (trial: string | null) => void }) {
+    const switches = useSwitches(), all = trials.map((t) => t.trial);
+    const loud = (t: CurveTrial) => setLoud(switches.off.has(t.trial) ? null : t.trial);
     return (
         <ul class="runs-legend" aria-label="Runs">
             {trials.map((t) => (
-                <li key={t.trial} onPointerEnter={() => setLoud(t.trial)} onPointerLeave={() => setLoud(null)}>
-                    <i style={{ background: lineColour(t.colour) }} /><a href={format(["t", t.trial])} onFocus={() => setLoud(t.trial)} onBlur={() => setLoud(null)}>{t.label}</a>
+                <li key={t.trial} onPointerEnter={() => loud(t)} onPointerLeave={() => setLoud(null)}>
+                    <LineSwitch of={switches} id={t.trial} name={`run ${t.label}`} all={all} colour={lineColour(t.colour)} /><a href={format(["t", t.trial])} onFocus={() => loud(t)} onBlur={() => setLoud(null)}>{t.label}</a>
                 </li>
             ))}
+            <AllLines of={switches} all={all} />
         </ul>
     );
 }
@@ -87,6 +92,7 @@ export function Curves({ trials, metrics, sync }: { trials: CurveTrial[]; metric
     const [part, setPart] = useQuery("metrics", text());
     const [all, setAll] = useQuery("all", flag());
     const [loud, setLoud] = useState<string | null>(null);
+    const { off } = useSwitches();
     const shade = useStore(theme);
     const fits = useMemo(() => {
         const lower = part.toLowerCase();
@@ -100,12 +106,12 @@ export function Curves({ trials, metrics, sync }: { trials: CurveTrial[]; metric
     const data = useSeries(wish);
     const charts = useMemo(() => shown.map((metric) => ({
         metric,
-        lines: trials.flatMap((t): ChartLine[] => {
+        lines: trials.filter((t) => !off.has(t.trial)).flatMap((t): ChartLine[] => {
             const line = data.lines.get(lineKey(t.trial, metric.name));
             return line && (line.x.length > 0 || line.marks.length > 0)
                 ? [{ id: t.trial, label: t.label, colour: lineColour(t.colour), x: line.x, y: line.y, marks: line.marks }] : [];
         }),
-    })), [data.lines, shown.map((m) => m.name).join("\n"), trials.map((t) => t.trial).join(), shade]);
+    })), [data.lines, shown.map((m) => m.name).join("\n"), trials.map((t) => `${t.trial} ${t.label}`).join(), shade, off]);
     if (metrics.length === 0) return <Empty title="No metrics yet"><p>A program's <code>name=value</code> lines, or <code>hone.log()</code>, become curves here.</p></Empty>;
     if (data.error && data.lines.size === 0) return <Failure error={data.error} retry={data.reload} />;
     return (
@@ -115,7 +121,7 @@ export function Curves({ trials, metrics, sync }: { trials: CurveTrial[]; metric
             <div class={data.loading && data.lines.size === 0 ? "curve-grid waiting" : "curve-grid"}>
                 {charts.map(({ metric, lines }) => (
                     <section key={metric.name} class="card curve" aria-label={metric.name}>
-                        <h2 title={metric.name}>{metric.name}</h2>
+                        <header><h2 title={metric.name}>{metric.name}</h2><SavePicture title={metric.name} lines={lines} /></header>
                         <LineView title={metric.name} lines={lines} loud={loud} height={190} sync={sync} yLog={controls.log} view={controls.view} onZoom={controls.setView}
                             xKind={controls.x === "step" ? "number" : controls.x === "time" ? "clock" : "seconds"} />
                     </section>

@@ -14,7 +14,7 @@ import { resets, useChanges, usePoints, useWatch } from "../stream.ts";
 import type { Experiment, Trial } from "../types.ts";
 import { Button } from "../ui/button.tsx";
 import { Ago, Empty, Loaded, StateChip, Tabs } from "../ui/parts.tsx";
-import { actionsOf, canStop, useMay, type May } from "./actions.ts";
+import { actionsOf, canStop, noDelete, useMay, type May } from "./actions.ts";
 import { CodeTab } from "./code.tsx";
 import { details as loadDetails, type Details } from "./details.ts";
 import { mayTell, trialNumber } from "./event_words.ts";
@@ -87,17 +87,23 @@ function RunAgain({ experiment, rerun }: { experiment: Experiment | null; rerun:
     return <Button icon="play" label={can ? "Run again: same parameters, same code" : "Run again: Hone did not run it, so there is nothing to run"} disabled={!can} onClick={rerun}>Run again</Button>;
 }
 
+function Delete({ refused, remove }: { refused: string | null; remove: () => void }) {
+    return <Button icon="trash" label={refused ? `Delete: ${refused}` : "Delete this trial"} disabled={refused !== null} onClick={remove} />;
+}
+
 /* experiment: null while it is not known, and then nothing is refused. */
 function Head({ trial, details, experiment, reload }: { trial: Trial; details: Details | null; experiment: Experiment | null; reload: () => void }) {
     const number = trialNumber(trial.trial)!;
     const may = useMay(trial), acts = actionsOf(trial, reload), last = useLast(trial);
     const compare = format(["compare"], { runs: `${trial.trial},${trial.experiment}` }), alone = experiment && noBest(experiment);
+    const refused = may.change ?? noDelete(trial, experiment);
     const step = (by: number) => go(format(["t", `${trial.experiment}.${number + by}`]));
     useKeys("Trial", [
         { keys: "]", help: "next trial", act: () => number < last && step(1) },
         { keys: "[", help: "trial before", act: () => number > 1 && step(-1) },
         ...(alone ? [] : [{ keys: "c", help: "compare with the best", act: () => go(compare) }]),
         ...(may.change === null ? [{ keys: "s", help: "star it, or take the star away", act: () => void acts.star() }] : []),
+        ...(refused === null ? [{ keys: "D", help: "delete it", act: () => void acts.remove() }] : []),
     ]);
     const starWords = trial.starred ? "Take the star away" : "Star it";
     return (
@@ -113,6 +119,7 @@ function Head({ trial, details, experiment, reload }: { trial: Trial; details: D
                 {may.change === null && canStop(trial) && <Button icon="stop" label="Stop this trial; the others go on" onClick={() => void acts.stop()}>Stop</Button>}
                 {may.run === null && <RunAgain experiment={experiment} rerun={() => void acts.rerun()} />}
                 {alone ? <Button disabled label={`Compare with the best: ${alone}`}>Compare with the best</Button> : <a class="button" href={compare}>Compare with the best</a>}
+                <Delete refused={refused} remove={() => void acts.remove()} />
             </div>
             <Figures trial={trial} details={details}><Marks trial={trial} may={may} acts={acts} /></Figures>
         </header>

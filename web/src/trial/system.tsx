@@ -7,7 +7,9 @@ import { useMemo } from "preact/hooks";
 import { choice, maybe, text, useQuery } from "../address.ts";
 import { figures as loadFigures } from "../api.ts";
 import type { ChartLine } from "../chart/line.ts";
+import { useSwitches } from "../chart/line_switch.tsx";
 import { LineView } from "../chart/line_view.tsx";
+import { SavePicture } from "../chart/save_picture.tsx";
 import { formatNumber } from "../format.ts";
 import { useLoad, useThrottled } from "../load.ts";
 import { useStore } from "../store.ts";
@@ -56,7 +58,7 @@ function Chart({ chart, lines, legend, kind, view, sync, onZoom }: ChartProps) {
     const title = word ? `${chart.title} (${word})` : chart.title;
     return (
         <div class="card curve figure-chart" role="group" aria-label={title}>
-            <Heading title={chart.lines.map((line) => line.name).join("\n")}>{chart.title}{word && <small> {word}</small>}</Heading>
+            <header><Heading title={chart.lines.map((line) => line.name).join("\n")}>{chart.title}{word && <small> {word}</small>}</Heading><SavePicture title={title} lines={scaled} /></header>
             <LineView title={title} lines={scaled} height={170} xKind={kind} view={view} sync={sync} onZoom={onZoom} />
             {legend && scaled.length <= LEGEND_MAX && (
                 <ul class="figure-legend">
@@ -149,10 +151,11 @@ export function SystemOverlay({ trials, legend }: { trials: CurveTrial[]; legend
     }, [load.value]);
     const shown = charts.filter((chart) => `${chart.title} ${chart.lines[0]!.name}`.toLowerCase().includes(part.toLowerCase()));
     const data = useSeries({ lines: shown.flatMap((c) => trials.map((t) => ({ trial: t.trial, metric: c.lines[0]!.name }))), x: "relative", smooth: 0, view: zoom, width: 600 });
-    const drawn = useMemo(() => shown.map((chart) => trials.flatMap((t): ChartLine[] => {
+    const { off } = useSwitches();
+    const drawn = useMemo(() => shown.map((chart) => trials.filter((t) => !off.has(t.trial)).flatMap((t): ChartLine[] => {
         const line = lineOf(data, t.trial, chart.lines[0]!.name);
         return line?.x.length ? [{ id: t.trial, label: t.label, colour: lineColour(t.colour), x: line.x, y: line.y, marks: new Float64Array() }] : [];
-    })), [data.lines, shown.map((c) => c.title).join("\n"), names, shade]);
+    })), [data.lines, shown.map((c) => c.title).join("\n"), names, shade, off]);
     return (
         <Loaded of={load} what="the figures">
             {() => charts.length === 0 ? <Empty title="No figures of the machine are kept of these runs" /> : (
