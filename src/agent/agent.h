@@ -30,6 +30,7 @@ struct agent_command {
     int64_t attempt;                   /* id */
     const struct launch *launch;       /* START; ADOPT uses its dir and attempt_id */
     const struct metrics_rules *rules; /* START, ADOPT: borrowed until the attempt's ENDED event */
+    struct metrics_given given;        /* START, ADOPT: its parameters; as long as rules */
     const char *tensorboard;  /* START, ADOPT: folder of event files from launch->cwd; NULL: none */
     bool kill;                /* STOP */
     int64_t grace_us;         /* STOP */
