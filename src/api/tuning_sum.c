@@ -96,12 +96,13 @@ void rows_put_counted_experiment(struct json_out *out, struct store *store,
 {
     const struct experiment_row *row = &target->experiment;
     autofree(mem) char *params = trial_params(store, row->experiment.id, row->best_trial);
+    autofree(mem) char *spec = shown_spec(row->experiment.spec_json);
 
     rows_put_experiment(out, row, engine, params, attempts, true);
     put_sums(out, store, target);
     json_put_text(out, "code", row->experiment.code);
     put_json(out, "environment", row->experiment.environment);
-    put_json(out, "spec", row->experiment.spec_json);
+    put_json(out, "spec", spec);
 }
 
 void rows_put_whole_experiment(struct json_out *out, struct store *store,

@@ -261,6 +261,7 @@ static void put_whole(struct json_out *out, struct web_call *call, const struct 
 {
     const struct experiment_row *row = &target->experiment;
     autofree(mem) char *params = trial_params(call->store, row->experiment.id, row->best_trial);
+    autofree(mem) char *spec = shown_spec(row->experiment.spec_json);
     const char *environment = row->experiment.environment;
     struct sums sums;
 
@@ -271,7 +272,7 @@ static void put_whole(struct json_out *out, struct web_call *call, const struct 
     rows_put_energy(out, sums.joules, sums.measured);
     json_put_text(out, "code", row->experiment.code);
     json_put_raw(out, "environment", environment ? environment : "null");
-    json_put_raw(out, "spec", row->experiment.spec_json);
+    json_put_raw(out, "spec", spec);
 }
 
 static int whole_json(struct web_call *call, const char *live, struct str *to, struct err *err)

@@ -73,6 +73,15 @@ def the_table_tells_what_the_commands_tell(place: Place):
     assert listed["objective"] == {"metric": "loss", "goal": "minimize"} and listed["budget"] == 12
 
 
+def secrets_of_a_spec_are_not_told(place: Place):
+    place.write("spec.yaml", "command: 'true'\nenv: {WANDB_API_KEY: hunter2, MODE: fast}\nsearch: {trials: 1}\n")
+    place.hone("run", place.path("spec.yaml"))
+    api = Api(place, "viewer")
+    status, _, text = api.bytes("/v1/experiments/1")
+    assert status == 200 and b"hunter2" not in text
+    assert json.loads(text)["spec"]["env"] == {"WANDB_API_KEY": "•••", "MODE": "fast"}
+
+
 def a_filter_finds_what_the_command_line_finds(place: Place):
     experiment(place, "one", 12)
     api = Api(place)
@@ -319,7 +328,7 @@ def what_runs_is_told_with_how_it_runs(place: Place):
 
 
 if __name__ == "__main__":
-    main(the_table_tells_what_the_commands_tell, a_filter_finds_what_the_command_line_finds, pages_put_together_are_the_whole,
+    main(the_table_tells_what_the_commands_tell, secrets_of_a_spec_are_not_told, a_filter_finds_what_the_command_line_finds, pages_put_together_are_the_whole,
          a_wrong_question_gets_one_sentence, names_and_notes_of_any_kind_come_back_as_they_are, what_others_told_is_a_table_too,
          what_is_known_already_is_not_sent_again, parts_of_the_pages_are_asked_for_once, an_answer_that_is_kept_follows_the_name_of_its_experiment, a_list_stays_right_while_experiments_come_and_go,
          an_experiment_that_goes_between_two_pages_is_told, a_table_stays_right_while_trials_go, events_and_attempts_tell_the_whole_story,
