@@ -17,5 +17,5 @@ $ hone report 1 -o report.html > out; grep -o -e '"env":{"API[^}]*}' -e hunter2 
 $ hone rerun 1.1 > out; hone logs 2.1
 loss=7
 mode=fast
-$ hone run spec.yaml --set env.MODE=slow --set env.API_TOKEN=hunter22 > out; hone diff 1 3 | grep '^ *env' | tr -s ' '
+$ hone run spec.yaml --set env.MODE=slow --set env.API_TOKEN=hunter22 > out; hone diff 1 3 | grep '^ *env\.' | tr -s ' '
  env.MODE fast slow
