@@ -312,10 +312,13 @@ def events_and_attempts_tell_the_whole_story(place: Place):
 
 def what_runs_is_told_with_how_it_runs(place: Place):
     api = Api(place)
-    place.write("train.sh", 'echo "train loss=$1,step=0i" >> "$HONE_METRICS"\nwhile ! test -e ' + place.path("go") + "; do sleep 0.05; done\n")
+    place.write("train.sh", 'echo "train loss=$1,step=0i" >> "$HONE_METRICS"\nwhile ! test -e ' + place.path("go") + "; do :; done\n")
     place.start("run", "--name", "one", "--trials", "2", "--parallel", "1", "--minimize", "loss", "--param", "x=1..9:int", "--",
                 "sh", place.path("train.sh"), "{x}")
     wait_for("its first value", lambda: api.bytes("/v1/trials/1.1")[0] == 200 and api.get("/v1/trials/1.1")["metrics"])
+    run = lambda: api.get("/v1/trials/1.1")["runs"][0]
+    wait_for("what it has used so far", lambda: run()["cpu_seconds"] > 0 and run()["max_rss_bytes"] > 0 and run()["seconds"] > 0)
+    assert run()["state"] == "running"
     live = api.get("/v1/experiments/1")["live"]
     assert live["experiment"] == 1 and live["active"][0]["trial"] == "1.1", live
     assert api.table(columns="state,metrics.loss.count")[0][0] == {"state": "running", "metrics.loss.count": 1}
