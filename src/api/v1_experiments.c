@@ -268,6 +268,7 @@ static void put_whole(struct json_out *out, struct web_call *call, const struct 
     tables_sums(call->tables, call->store, target, digest, &sums);
     rows_put_experiment(out, row, /* engine= */ true, params, digest->attempts, true);
     json_put_int(out, "changes", sums.changes);
+    json_put_int(out, "changes_asked", sums.asked);
     json_put_double(out, "change_cost_s", sums.cost_s);
     rows_put_energy(out, sums.joules, sums.measured);
     json_put_text(out, "code", row->experiment.code);
