@@ -189,6 +189,10 @@ def what_is_known_already_is_not_sent_again(place: Place):
         place.hone("tag", "1", path.strip("/").replace("/", "-").partition("?")[0])
         assert api.bytes(path, headers={"If-None-Match": headers["ETag"]})[0] == 200, path
         place.hone("star", "1.1", "--off")
+    for path in ("/v1/experiments/1/columns?names=value", "/v1/queue", "/v1/machines"):
+        same = lambda: api.bytes(path, headers={"If-None-Match": api.bytes(path)[1]["ETag"]})
+        wait_for("the same twice", lambda: same()[0] == 304)  # of the machine: between two looks
+        assert api.bytes(path, headers={"If-None-Match": '"else"'})[0] == 200, path
 
 
 def parts_of_the_pages_are_asked_for_once(place: Place):
