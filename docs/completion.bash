@@ -31,7 +31,7 @@ _hone()
     rerun) kind=names options=" --home --server --token-file --ca --json --help" ;;
     export) kind=names options=" --home --server --token-file --ca --json --help --csv --jsonl --metrics --metric --system --iterations --summary --where --follow --influx --db --org --bucket --user --tags --output" ;;
     import) kind=files options=" --home --server --token-file --ca --json --help --name --study --objective --ignore" ;;
-    serve) kind=none options=" --home --server --token-file --ca --json --help --port --address --udp --tls-cert --tls-key --name --behind-proxy --trust-local" ;;
+    serve) kind=none options=" --home --server --token-file --ca --json --help --port --address --udp --tls --name --behind-proxy --trust-local" ;;
     open) kind=names options=" --home --server --token-file --ca --json --help --print" ;;
     token) kind=none options=" --home --server --token-file --ca --json --help --role --expires" ;;
     knowledge) kind=files options=" --home --server --token-file --ca --json --help --all" ;;

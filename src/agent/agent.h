@@ -30,6 +30,7 @@ struct agent_command {
     int64_t attempt;                   /* id */
     const struct launch *launch;       /* START; ADOPT uses its dir and attempt_id */
     const struct metrics_rules *rules; /* START, ADOPT: borrowed until the attempt's ENDED event */
+    struct metrics_given given;        /* START, ADOPT: its parameters; as long as rules */
     const char *tensorboard;  /* START, ADOPT: folder of event files from launch->cwd; NULL: none */
     bool kill;                /* STOP */
     int64_t grace_us;         /* STOP */
@@ -95,7 +96,8 @@ struct agent_event {
     int64_t turn;        /* STARTED, PAUSED, RESUMED: the newest that has happened; odd: paused */
     int64_t paused_us;   /* with turn: in pauses that were over when it happened */
     int64_t turn_us;     /* with turn > 0: wall, when it happened */
-    uint64_t used_bytes; /* PAUSED: memory that it holds; 0: unknown */
+    uint64_t used_bytes; /* PAUSED, FIGURES of an attempt: memory that it holds; 0: unknown */
+    int64_t cpu_us;      /* FIGURES of an attempt: used since its beginning; 0: unknown */
     const struct agent_sample *samples; /* SAMPLES, FIGURES: borrowed for the call */
     size_t n_samples;
     int64_t first_sample; /* SAMPLES: how many samples of this attempt came before these (since the

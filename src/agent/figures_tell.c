@@ -14,12 +14,11 @@
 
 static const char proc[] = "/proc", sys[] = "/sys";
 
-static void tell(struct local *local, int64_t attempt, const struct figure_list *list)
+static void tell(struct local *local, struct agent_event event, const struct figure_list *list)
 {
-    struct agent_event event = {.kind = EVENT_FIGURES, .attempt = attempt};
-
     if (!list || !list->samples.len)
         return;
+    event.kind = EVENT_FIGURES;
     event.time_us = list->time_us;
     event.samples = list->samples.at;
     event.n_samples = list->samples.len;
@@ -32,7 +31,12 @@ static void tell_machine(struct local *local, int64_t now_us, int64_t wall_us)
 
     if (!local->figures)
         local->figures = figures_new(&options);
-    tell(local, 0, figures_look(local->figures, now_us, wall_us));
+    tell(local, (struct agent_event){.attempt = 0}, figures_look(local->figures, now_us, wall_us));
+}
+
+static double known(double x)
+{
+    return x > 0 ? x : 0;
 }
 
 static void tell_attempt(struct watch *watch, int64_t now_us, int64_t wall_us)
@@ -50,7 +54,14 @@ static void tell_attempt(struct watch *watch, int64_t now_us, int64_t wall_us)
         attempt_figures_release(figures);
         attempt_figures_init(figures, proc, watch->pid);
     }
-    tell(watch->local, watch->attempt, attempt_look(figures, sys, now_us, wall_us));
+    const struct figure_list *list = attempt_look(figures, sys, now_us, wall_us);
+    double cpu_s = figures->last[COUNTER_CPU_USER] + figures->last[COUNTER_CPU_SYSTEM];
+    struct agent_event event = {
+        .attempt = watch->attempt,
+        .cpu_us = (int64_t)(known(cpu_s) * US_PER_S),
+        .used_bytes = (uint64_t)known(figures->last[COUNTER_RESIDENT]),
+    };
+    tell(watch->local, event, list);
 }
 
 static bool wants(const struct watch *watch)

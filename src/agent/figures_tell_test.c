@@ -36,6 +36,7 @@ TEST(while_an_attempt_runs_its_figures_and_the_machines_are_told)
     assert_true(w.seen[0].figured >= w.seen[1].figured); /* first the machine */
     assert_true(w.seen[0].n_figures > 5);
     assert_true(w.seen[1].n_figures > 3);
+    WAIT(w.seen[1].cpu_us > 0 && w.seen[1].used_bytes > 0); /* what it has used so far */
     stop(1, true);
     wait_for(&w.seen[1].ended, 1);
     int told = w.seen[0].figured;

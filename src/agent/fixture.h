@@ -37,6 +37,8 @@ struct seen {
     struct profile profile;
     size_t n_figures; /* of the newest */
     double figure;    /* the newest that is called as w.figure */
+    int64_t cpu_us;   /* of the newest */
+    uint64_t used_bytes;
 };
 
 #define ATTEMPTS 300
@@ -94,6 +96,8 @@ static inline UNUSED void on_event(const struct agent_event *event, void *arg)
     } else if (event->kind == EVENT_FIGURES) {
         seen->figured++;
         seen->n_figures = event->n_samples;
+        seen->cpu_us = event->cpu_us;
+        seen->used_bytes = event->used_bytes;
         bool found = false;
         for (size_t i = 0; i < event->n_samples; i++)
             if (w.figure && str_eq(event->samples[i].metric, w.figure)) {

@@ -30,7 +30,8 @@ struct tail_file {
 struct tail {
     const char *dir;                   /* borrowed */
     const struct metrics_rules *rules; /* borrowed */
-    struct event_tail *events;         /* owned; NULL: there are no event files to follow */
+    struct metrics_given given;
+    struct event_tail *events; /* owned; NULL: there are no event files to follow */
     struct tail_file files[TAIL_SOURCES];
     struct map_text by_name;
     VEC(struct tail_metric *) metrics;

@@ -151,9 +151,11 @@ static void on_sample(const struct sample *sample, void *arg)
 
 static struct metrics_parser *parser_of(struct tail_file *file)
 {
-    if (!file->parser)
-        file->parser =
-            metrics_parser_new(file->tail->rules, kinds[file->source].source, on_sample, file);
+    if (file->parser)
+        return file->parser;
+    file->parser =
+        metrics_parser_new(file->tail->rules, kinds[file->source].source, on_sample, file);
+    metrics_parser_given(file->parser, &file->tail->given);
     return file->parser;
 }
 

@@ -105,6 +105,7 @@ struct watch *watch_add(struct local *local, const struct agent_command *command
     watch->figures_us = command->figures_us;
     watch->wanted.text = (struct str)STR_INIT;
     tail_init(&watch->tail, watch->dir, command->rules);
+    watch->tail.given = command->given;
     follow_events(watch, command);
     watch->index = local->watches.len;
     watch->phase = PHASE_ENDING;

@@ -28,14 +28,20 @@ bool etag_listed(const char *list, const char *etag)
     return list && (strcmp(list, "*") == 0 || strstr(list, etag));
 }
 
-void etag_reply(struct web_call *call, const char *etag, struct str *body)
+static void reply(struct web_call *call, const char *type, const char *etag, struct str *body)
 {
-    const char *const headers[] = {"ETag",       etag, "Cache-Control", "no-cache", WEB_CURSOR,
-                                   call->cursor, NULL};
+    const char *const headers[] = {
+        "ETag",       etag, "Cache-Control", "no-cache", *call->cursor ? WEB_CURSOR : NULL,
+        call->cursor, NULL};
     bool known = etag_listed(http_header(call->request, "If-None-Match"), etag);
 
-    http_reply(call->request, known ? 304 : 200, "application/json", known ? NULL : body, headers);
+    http_reply(call->request, known ? 304 : 200, type, known ? NULL : body, headers);
     str_release(body); /* if it was not taken */
+}
+
+void etag_reply(struct web_call *call, const char *etag, struct str *body)
+{
+    reply(call, "application/json", etag, body);
 }
 
 void etag_json(struct web_call *call, struct str *body)
@@ -45,4 +51,12 @@ void etag_json(struct web_call *call, struct str *body)
     str_add_char(body, '\n');
     etag_format(body->s, body->len, etag);
     etag_reply(call, etag, body);
+}
+
+void etag_bytes(struct web_call *call, struct str *body)
+{
+    char etag[ETAG_SIZE];
+
+    etag_format(body->s, body->len, etag);
+    reply(call, "application/octet-stream", etag, body);
 }

@@ -15,7 +15,9 @@ void etag_format(const char *bytes, size_t n, char ret[ETAG_SIZE]);
 bool etag_listed(const char *list, const char *etag);
 /* Answer with JSON, 200 or 304; `body` is taken. */
 void etag_json(struct web_call *call, struct str *body);
-/* The same with a tag that is known, and a body that is whole. */
+/* The same with bytes that are no text. */
+void etag_bytes(struct web_call *call, struct str *body);
+/* JSON with a tag that is known, and a body that is whole. */
 void etag_reply(struct web_call *call, const char *etag, struct str *body);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "store/artifact.h"
+#include "store/secret.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -41,6 +42,27 @@ enum experiment_state shown_row_state(const struct experiment_row *row, bool eng
     if (row->experiment.state == EXPERIMENT_FINISHED && row->counts[TRIAL_RUNNING] > 0)
         return EXPERIMENT_RUNNING;
     return shown_state(&row->experiment, engine);
+}
+
+char *shown_spec(const char *spec_json)
+{
+    struct str shown = STR_INIT;
+    struct json_out out = JSON_OUT(&shown);
+    autofree(json) json_t *spec = NULL;
+    const char *name;
+    json_t *value;
+
+    if (spec_json && !strstr(spec_json, "\"env\":{\""))
+        return xstrdup(spec_json);
+    if (!spec_json || json_parse(spec_json, strlen(spec_json), &spec, NULL) < 0)
+        return xstrdup("null");
+    json_object_foreach(json_object_get(spec, "env"), name, value)
+    {
+        if (json_is_string(value) && is_secret(name, json_string_value(value)))
+            json_string_set(value, "•••");
+    }
+    json_value(&out, spec);
+    return str_take(&shown);
 }
 
 static void rows_step(struct json_out *out, int64_t step)

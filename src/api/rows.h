@@ -19,6 +19,10 @@ enum experiment_state shown_row_state(const struct experiment_row *row, bool eng
 /* "has finished", "was stopped", "has failed"; NULL: it has not ended. */
 const char *ended_words(enum experiment_state state);
 
+/* A stored spec (NULL: none) as it is shown: values under `env` that look like secrets become
+ * "•••". JSON; free it. */
+char *shown_spec(const char *spec_json);
+
 /* {"experiment":3,"name":"x","trial":"3.7","state":…,"reason":…,"value":…,"params":{…},
  *  "attempts":1,"started":…,"ended":…,…}; no newline. With `more` the caller adds members before
  * it closes the object. */

@@ -340,7 +340,7 @@ static struct sums read_sums(struct store *store, const struct target *target)
     struct tuning_sum all;
 
     tuning_sum_load(&all, store, target);
-    struct sums sums = {all.changes, all.cost_s, all.joules, all.measured};
+    struct sums sums = {all.changes, all.asked, all.cost_s, all.joules, all.measured};
     tuning_sum_release(&all);
     return sums;
 }
@@ -351,7 +351,7 @@ void tables_sums(struct tables *tables, struct store *store, const struct target
     const struct experiment *experiment = &target->experiment.experiment;
 
     if (system_count(&target->spec) == 0) {
-        *ret = (struct sums){0, 0, digest->joules, digest->measured};
+        *ret = (struct sums){.joules = digest->joules, .measured = digest->measured};
         return;
     }
     catch_up(tables);

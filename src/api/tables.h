@@ -44,7 +44,7 @@ int tables_complete(struct tables *tables, struct store *store, struct experimen
 /* What tuning did in all trials of an experiment, and their energy: tuning_sum.h. Without system
  * parameters it is in the digest (of now, borrowed); once the experiment has ended it is kept. */
 struct sums {
-    int64_t changes;
+    int64_t changes, asked;
     double cost_s, joules;
     bool measured;
 };

@@ -10,81 +10,14 @@
  * A decision in place counts from its event. One that starts the program again counts from the next
  * attempt. An attempt without decisions has what its row says. What was in force before the first
  * decision is what that decision says it came from.
+ *
+ * A decision in place is first asked for. It counts once the agent said that it is there, or what
+ * came of it was seen: its cost, or the next decision in that attempt. Else nothing has changed.
  */
 #include "api/tuning.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-/* ---- events ---- */
-
-bool tuning_is_event(const json_t *event)
-{
-    const char *name = json_get_text(event, "event", "");
-    return str_eq(name, "tuned") || str_eq(name, "changed") || str_eq(name, "tune_note") ||
-           str_eq(name, "pinned");
-}
-
-struct loading {
-    struct tuning_log *log;
-    int64_t trial; /* 0: all */
-};
-
-static int on_event(int64_t id, int64_t time_us, int64_t trial, const char *json, void *arg)
-{
-    struct loading *loading = arg;
-    autofree(json) json_t *event = NULL;
-
-    if ((loading->trial && trial != loading->trial) ||
-        json_parse(json, strlen(json), &event, NULL) < 0 || !tuning_is_event(event))
-        return 0;
-    vec_push(&loading->log->events, ((struct tuning_event){trial, id, time_us, xstrdup(json)}));
-    return 0;
-}
-
-static int by_trial(const void *a, const void *b)
-{
-    const struct tuning_event *x = a, *y = b;
-    if (x->trial != y->trial)
-        return x->trial < y->trial ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
-}
-
-int tuning_log_load(struct tuning_log *log, struct store *store, int64_t experiment, int64_t trial,
-                    struct err *err)
-{
-    struct loading loading = {log, trial};
-    int r = store_events(store, experiment, 0, 0, on_event, &loading, err);
-
-    if (log->events.len)
-        qsort(log->events.at, log->events.len, sizeof(*log->events.at), by_trial);
-    return r;
-}
-
-void tuning_log_release(struct tuning_log *log)
-{
-    vec_foreach (event, &log->events)
-        free(event->json);
-    vec_release(&log->events);
-}
-
-const struct tuning_event *tuning_log_find(const struct tuning_log *log, int64_t trial,
-                                           size_t *ret_n)
-{
-    size_t low = 0, high = log->events.len;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (log->events.at[middle].trial < trial)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (*ret_n = 0; low + *ret_n < log->events.len; ++*ret_n)
-        if (log->events.at[low + *ret_n].trial != trial)
-            break;
-    return *ret_n ? &log->events.at[low] : NULL;
-}
 
 /* ---- system parameters ---- */
 
@@ -126,7 +59,9 @@ static json_t *starts_of(const struct spec *spec)
 struct mark {
     int64_t since_us, attempt, generation;
     double step;
-    json_t *set; /* owned */
+    json_t *set, *from; /* owned; from: NULL, or what it was asked to go on from */
+    bool asked;         /* and so far nobody said that it is there */
+    bool refused;
 };
 
 struct building {
@@ -138,8 +73,10 @@ struct building {
 
 static void building_release(struct building *building)
 {
-    vec_foreach (mark, &building->marks)
+    vec_foreach (mark, &building->marks) {
         json_decref(mark->set);
+        json_decref(mark->from);
+    }
     vec_release(&building->marks);
     vec_foreach (object, &building->before)
         json_decref(*object);
@@ -180,6 +117,14 @@ static void add_mark(struct building *building, struct mark mark, json_t *set)
     vec_push(&building->marks, mark);
 }
 
+/* Who decides again has seen a window of what was there before. */
+static void settle(struct building *building, int64_t attempt)
+{
+    vec_foreach (mark, &building->marks)
+        if (mark->attempt == attempt && !mark->refused)
+            mark->asked = false;
+}
+
 static void on_tuned(struct building *building, const json_t *event, int64_t time_us)
 {
     json_t *to = json_object_get(event, "to"), *from = json_object_get(event, "from");
@@ -188,19 +133,38 @@ static void on_tuned(struct building *building, const json_t *event, int64_t tim
                         .generation = generation_of(event),
                         .step = json_get_double(event, "step", NAN)};
 
+    settle(building, mark.attempt);
     if (json_is_object(from))
         vec_push(&building->before, json_incref(from));
     if (!json_is_object(to) || str_eq(json_get_text(event, "kind", "none"), "none"))
         return;
     if (is_restart(event)) {
         const struct tuning_attempt *next = attempt_after(building->tuning, time_us);
-        if (!next)
-            return; /* decided, not yet in force */
+        if (!next) {
+            building->tuning->asked++; /* decided, not yet in force */
+            return;
+        }
         mark.since_us = next->started_us;
         mark.attempt = next->number;
         mark.step = NAN;
+    } else if (json_is_object(from)) {
+        mark.asked = true;
+        mark.from = json_incref(from);
     }
     add_mark(building, mark, to);
+}
+
+/* The agent's answer. */
+static void on_answer(struct building *building, const json_t *event)
+{
+    int64_t generation = generation_of(event);
+    bool applied = json_get_bool(event, "applied", false);
+
+    vec_foreach (mark, &building->marks)
+        if (mark->generation == generation) {
+            mark->asked = mark->asked && !applied;
+            mark->refused = !applied;
+        }
 }
 
 /* Tells the cost. Of a change that nobody announced it is the only word. */
@@ -217,8 +181,10 @@ static void on_changed(struct building *building, const json_t *event, int64_t t
         cost->sum_s += cost_s;
     }
     vec_foreach (mark, &building->marks)
-        if (mark->generation == generation)
+        if (mark->generation == generation) {
+            mark->asked = false;
             return;
+        }
     if (json_is_object(set))
         add_mark(building,
                  (struct mark){.since_us = time_us,
@@ -238,6 +204,21 @@ static void read_events(struct building *building, const struct tuning_event *ev
             on_tuned(building, event, events[i].time_us);
         else if (str_eq(json_get_text(event, "event", ""), "changed"))
             on_changed(building, event, events[i].time_us);
+        else if (str_eq(json_get_text(event, "event", ""), "answered"))
+            on_answer(building, event);
+    }
+}
+
+/* What was asked for and never was there leaves what it was asked to go on from. */
+static void drop_asked(struct building *building)
+{
+    vec_foreach (mark, &building->marks) {
+        if (!mark->asked)
+            continue;
+        json_decref(mark->set);
+        mark->set = TAKE(mark->from);
+        mark->generation = MAX(mark->generation - 1, 0);
+        building->tuning->asked++;
     }
 }
 
@@ -257,10 +238,12 @@ static void read_attempts(struct building *building)
             continue;
         vec_push(&building->before, json_incref(set));
         if (!decided)
-            add_mark(
-                building,
-                (struct mark){attempt->started_us, attempt->number, attempt->generation, NAN, NULL},
-                set);
+            add_mark(building,
+                     (struct mark){.since_us = attempt->started_us,
+                                   .attempt = attempt->number,
+                                   .generation = attempt->generation,
+                                   .step = NAN},
+                     set);
     }
 }
 
@@ -347,6 +330,7 @@ int tuning_load(struct tuning *tuning, struct store *store, const struct spec *s
     int r = store_attempts(store, row->trial.experiment, row->trial.number, false, keep_attempt,
                            tuning, err);
     read_events(&building, events, n);
+    drop_asked(&building);
     read_attempts(&building);
     if (row->params_json &&
         json_parse(row->params_json, strlen(row->params_json), &object, NULL) == 0)
@@ -401,67 +385,4 @@ bool tuning_same_values(const struct tuning *tuning, size_t a, size_t b)
             return false;
     }
     return true;
-}
-
-void str_add_json_text(struct str *to, const json_t *value)
-{
-    struct json_out out = JSON_OUT(to);
-
-    if (json_is_string(value))
-        str_add(to, json_string_value(value));
-    else if (value && !json_is_null(value))
-        json_value(&out, value);
-}
-
-void tuning_words(const struct tuning *tuning, const struct spec *spec, size_t phase,
-                  struct str *to)
-{
-    const char *gap = "";
-
-    for (size_t i = 0; i < tuning->n_values; i++) {
-        const json_t *value = tuning->phases.at[phase].values[i];
-        if (!value)
-            continue;
-        str_addf(to, "%s%s=", gap, system_name_at(spec, i));
-        str_add_json_text(to, value);
-        gap = " ";
-    }
-}
-
-void tuning_put_system(struct json_out *out, const struct spec *spec, const char *key,
-                       json_t *const *values)
-{
-    json_key(out, key);
-    if (!values) {
-        json_null_out(out);
-        return;
-    }
-    json_begin_object(out);
-    for (size_t i = 0; i < system_count(spec); i++) {
-        json_key(out, system_name_at(spec, i));
-        if (values[i])
-            json_value(out, values[i]);
-        else
-            json_null_out(out);
-    }
-    json_end_object(out);
-}
-
-void str_add_changes(struct str *to, int64_t changes, double cost_s)
-{
-    str_addf(to, "%lld change%s", (long long)changes, changes == 1 ? "" : "s");
-    if (cost_s > 0)
-        str_addf(to, ", cost %.2g s", cost_s);
-}
-
-void str_add_energy(struct str *to, double joules, bool measured)
-{
-    static const char *const units[] = {"J", "kJ", "MJ", "GJ"};
-    size_t unit = 0;
-
-    if (!(joules > 0) || isinf(joules))
-        return;
-    for (; joules >= 999.5 && unit + 1 < ARRAY_LEN(units); unit++)
-        joules /= 1000;
-    str_addf(to, "%.3g %s %s", joules, units[unit], measured ? "measured" : "estimated");
 }

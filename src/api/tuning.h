@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tuning.h — how the machine under a trial was tuned, read again from the events `tuned` and
- * `changed` and from the rows of its attempts: which configuration was in force when, and what the
- * changes cost. For export, show and the API.
+ * tuning.h — how the machine under a trial was tuned, read again from the events `tuned`,
+ * `answered` and `changed` and from the rows of its attempts: which configuration was in force
+ * when, and what the changes cost. For export, show and the API.
  */
 #ifndef HONE_TUNING_H
 #define HONE_TUNING_H
@@ -61,6 +61,7 @@ struct tuning {
     VEC(struct tuning_phase) phases; /* at least one, oldest first; neighbours differ */
     VEC(struct tuning_attempt) attempts;
     int64_t changes;                  /* of values */
+    int64_t asked;                    /* and never made, or not yet; not among the changes */
     struct tuning_cost live, restart; /* seconds of progress lost */
 };
 
@@ -82,8 +83,8 @@ void str_add_json_text(struct str *to, const json_t *value);
 void tuning_put_system(struct json_out *out, const struct spec *spec, const char *key,
                        json_t *const *values);
 
-/* "3 changes, cost 1.2 s" */
-void str_add_changes(struct str *to, int64_t changes, double cost_s);
+/* "3 changes, cost 1.2 s; 1 asked for and not made" */
+void str_add_changes(struct str *to, int64_t changes, int64_t asked, double cost_s);
 /* "12.4 kJ estimated"; nothing where it is not known. */
 void str_add_energy(struct str *to, double joules, bool measured);
 

@@ -36,6 +36,7 @@ static int on_trial(const struct trial_row *row, void *arg)
         return 0;
     tuning_load(&tuning, sum->store, spec, row, &sum->log, NULL);
     sum->changes += tuning.changes;
+    sum->asked += tuning.asked;
     sum->cost_s += tuning.live.sum_s + tuning.restart.sum_s;
     tuning_words(&tuning, spec, tuning.phases.len - 1, &words);
     count_ending(sum, words.s);
@@ -81,6 +82,7 @@ static void put_sums(struct json_out *out, struct store *store, const struct tar
 
     tuning_sum_load(&sum, store, target);
     json_put_int(out, "changes", sum.changes);
+    json_put_int(out, "changes_asked", sum.asked);
     json_put_double(out, "change_cost_s", sum.cost_s);
     rows_put_energy(out, sum.joules, sum.measured);
     tuning_sum_release(&sum);
@@ -96,12 +98,13 @@ void rows_put_counted_experiment(struct json_out *out, struct store *store,
 {
     const struct experiment_row *row = &target->experiment;
     autofree(mem) char *params = trial_params(store, row->experiment.id, row->best_trial);
+    autofree(mem) char *spec = shown_spec(row->experiment.spec_json);
 
     rows_put_experiment(out, row, engine, params, attempts, true);
     put_sums(out, store, target);
     json_put_text(out, "code", row->experiment.code);
     put_json(out, "environment", row->experiment.environment);
-    put_json(out, "spec", row->experiment.spec_json);
+    put_json(out, "spec", spec);
 }
 
 void rows_put_whole_experiment(struct json_out *out, struct store *store,

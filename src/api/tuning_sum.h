@@ -17,7 +17,7 @@ struct tuning_sum {
     struct store *store;
     const struct target *target;
     struct tuning_log log;
-    int64_t trials, changes;
+    int64_t trials, changes, asked;
     double cost_s, joules;
     bool measured;                    /* all of the joules */
     VEC(struct ending_count) endings; /* what they ended with, in words */

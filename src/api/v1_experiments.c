@@ -261,17 +261,19 @@ static void put_whole(struct json_out *out, struct web_call *call, const struct 
 {
     const struct experiment_row *row = &target->experiment;
     autofree(mem) char *params = trial_params(call->store, row->experiment.id, row->best_trial);
+    autofree(mem) char *spec = shown_spec(row->experiment.spec_json);
     const char *environment = row->experiment.environment;
     struct sums sums;
 
     tables_sums(call->tables, call->store, target, digest, &sums);
     rows_put_experiment(out, row, /* engine= */ true, params, digest->attempts, true);
     json_put_int(out, "changes", sums.changes);
+    json_put_int(out, "changes_asked", sums.asked);
     json_put_double(out, "change_cost_s", sums.cost_s);
     rows_put_energy(out, sums.joules, sums.measured);
     json_put_text(out, "code", row->experiment.code);
     json_put_raw(out, "environment", environment ? environment : "null");
-    json_put_raw(out, "spec", row->experiment.spec_json);
+    json_put_raw(out, "spec", spec);
 }
 
 static int whole_json(struct web_call *call, const char *live, struct str *to, struct err *err)

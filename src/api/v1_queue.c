@@ -6,6 +6,7 @@
  * with the server. A look within the same tenth of a second gets the same answer.
  */
 #include "api/v1_queue.h"
+#include "api/etag.h"
 #include "api/routes.h"
 #include "api/web_act.h"
 #include "base/clock.h"
@@ -159,7 +160,7 @@ static void on_machines(struct web_call *call)
     put_machine(&out, engine_machine(runtime_engine(call->runtime)), loads);
     json_end_array(&out);
     json_end_object(&out);
-    web_json(call, 200, &body);
+    etag_json(call, &body);
 }
 
 static void on_queue(struct web_call *call)
@@ -170,7 +171,7 @@ static void on_queue(struct web_call *call)
     json_begin_object(&out);
     route_queue_text(call->runtime, &out);
     json_end_object(&out);
-    web_json(call, 200, &body);
+    etag_json(call, &body);
 }
 
 static void on_pause_queue(struct web_call *call)

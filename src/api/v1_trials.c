@@ -339,7 +339,6 @@ static int columns_bytes(struct web_call *call, struct str *to, struct err *err)
 
 static void get_columns(struct web_call *call)
 {
-    static const char *const headers[] = {"Cache-Control", "no-cache", NULL};
     autorelease(err) struct err err = ERR_INIT;
     autorelease(str) struct str bytes = STR_INIT;
     int r = columns_bytes(call, &bytes, &err);
@@ -347,7 +346,7 @@ static void get_columns(struct web_call *call)
     if (r < 0)
         web_fail(call, r, &err);
     else
-        http_reply(call->request, 200, "application/octet-stream", &bytes, headers);
+        etag_bytes(call, &bytes);
 }
 
 const struct web_route v1_trials_routes[] = {

@@ -18,12 +18,11 @@ static int check_options(const struct web_options *options, struct err *err)
     if (r < 0)
         return r;
     if (!http_loopback(options->address) && !options->tls_cert && !options->behind_proxy)
-        return err_set(
-            err, EACCES,
-            "address %s is not of this machine alone (127.0.0.1, ::1, localhost): that "
-            "needs --tls-cert and --tls-key, or --behind-proxy NAME where a proxy speaks "
-            "TLS",
-            options->address);
+        return err_set(err, EACCES,
+                       "address %s is not of this machine alone (127.0.0.1, ::1, localhost): that "
+                       "needs --tls CERT KEY, or --behind-proxy NAME where a proxy speaks "
+                       "TLS",
+                       options->address);
     return 0;
 }
 

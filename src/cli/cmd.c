@@ -96,17 +96,39 @@ static int unknown_option(const struct cmd_call *call, const char *word, const c
     return err_set(err, EINVAL, "unknown option '%s'", word);
 }
 
-static void give(struct cmd_call *call, const struct cmd_option *option, const char *value)
-{
-    call->given = xrealloc(call->given, (call->n_given + 1) * sizeof(*call->given));
-    call->given[call->n_given++] = (struct cmd_given){option, value};
-}
-
 /* The words still to be read. */
 struct line {
     int n;
     char **at;
 };
+
+static const char *next_word(struct line *words)
+{
+    if (words->n == 0)
+        return NULL;
+    words->n--;
+    return *words->at++;
+}
+
+/* `value` is what stands in the same word, or NULL: then it is the next one. A second one that
+ * looks like an option is one, and the value was forgotten. */
+static int give(struct cmd_call *call, const struct cmd_option *option, const char *spelling,
+                const char *value, struct line *words, struct err *err)
+{
+    bool two = option->arg && strchr(option->arg, ' ');
+    struct cmd_given given = {.option = option, .value = value};
+
+    if (option->arg && !value)
+        given.value = next_word(words);
+    if (two)
+        given.second = next_word(words);
+    if ((option->arg && !given.value) || (two && (!given.second || str_starts(given.second, "--"))))
+        return err_set(err, EINVAL, "option '%s' needs %s: %s %s", spelling,
+                       two ? "two values" : "a value", spelling, option->arg);
+    call->given = xrealloc(call->given, (call->n_given + 1) * sizeof(*call->given));
+    call->given[call->n_given++] = given;
+    return 0;
+}
 
 /* --name, --name=value, --name value. */
 static int parse_long(struct cmd_call *call, const char *word, struct line *words, struct err *err)
@@ -114,22 +136,13 @@ static int parse_long(struct cmd_call *call, const char *word, struct line *word
     const char *name = word + 2, *equal = strchr(name, '=');
     size_t len = equal ? (size_t)(equal - name) : strlen(name);
     const struct cmd_option *option = find_long(call->cmd, name, len);
-    autofree(mem) char *plain = xstrndup(name, len);
+    autofree(mem) char *plain = xstrndup(word, len + 2);
 
     if (!option)
-        return unknown_option(call, word, plain, err);
+        return unknown_option(call, word, plain + 2, err);
     if (!option->arg && equal)
-        return err_set(err, EINVAL, "option '--%s' takes no value", plain);
-    if (option->arg && !equal && words->n == 0)
-        return err_set(err, EINVAL, "option '--%s' needs a value: --%s %s", plain, plain,
-                       option->arg);
-    const char *value = equal ? equal + 1 : NULL;
-    if (option->arg && !equal) {
-        value = *words->at++;
-        words->n--;
-    }
-    give(call, option, value);
-    return 0;
+        return err_set(err, EINVAL, "option '%s' takes no value", plain);
+    return give(call, option, plain, equal ? equal + 1 : NULL, words, err);
 }
 
 /* -p value, -pvalue, -f. */
@@ -138,18 +151,11 @@ static int parse_letter(struct cmd_call *call, const char *word, struct line *wo
 {
     const struct cmd_option *option = find_letter(call->cmd, word[1]);
     const char *value = word[2] ? word + 2 : NULL;
+    char plain[] = {'-', word[1], '\0'};
 
     if (!option || (!option->arg && value))
         return unknown_option(call, word, word + 1, err);
-    if (option->arg && !value && words->n == 0)
-        return err_set(err, EINVAL, "option '-%c' needs a value: -%c %s", word[1], word[1],
-                       option->arg);
-    if (option->arg && !value) {
-        value = *words->at++;
-        words->n--;
-    }
-    give(call, option, option->arg ? value : NULL);
-    return 0;
+    return give(call, option, plain, value, words, err);
 }
 
 static int parse_command(const struct cmd *const *list, struct cmd_call *call, const char *word,
@@ -235,20 +241,29 @@ void cmd_call_release(struct cmd_call *call)
     *call = (struct cmd_call){0};
 }
 
+static const struct cmd_given *last_given(const struct cmd_call *call, const char *name)
+{
+    for (size_t i = call->n_given; i-- > 0;)
+        if (str_eq(call->given[i].option->name, name))
+            return &call->given[i];
+    return NULL;
+}
+
 bool cmd_flag(const struct cmd_call *call, const char *name)
 {
-    for (size_t i = 0; i < call->n_given; i++)
-        if (str_eq(call->given[i].option->name, name))
-            return true;
-    return false;
+    return last_given(call, name) != NULL;
 }
 
 const char *cmd_value(const struct cmd_call *call, const char *name)
 {
-    for (size_t i = call->n_given; i-- > 0;)
-        if (str_eq(call->given[i].option->name, name))
-            return call->given[i].value;
-    return NULL;
+    const struct cmd_given *given = last_given(call, name);
+    return given ? given->value : NULL;
+}
+
+const char *cmd_second(const struct cmd_call *call, const char *name)
+{
+    const struct cmd_given *given = last_given(call, name);
+    return given ? given->second : NULL;
 }
 
 int cmd_number(const struct cmd_call *call, const char *name, int64_t min, int64_t max,

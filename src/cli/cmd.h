@@ -21,7 +21,7 @@ enum {
 struct cmd_option {
     const char *name; /* without the dashes */
     char letter;      /* 0: none */
-    const char *arg;  /* "N", "FILE"; NULL: a flag */
+    const char *arg;  /* "N", "FILE"; "CERT KEY": two values; NULL: a flag */
     const char *help;
 };
 
@@ -50,7 +50,7 @@ struct cmd_call {
     char **rest;
     struct cmd_given { /* options as given, in order */
         const struct cmd_option *option;
-        const char *value;
+        const char *value, *second;
     } * given;
     size_t n_given;
 };
@@ -74,6 +74,8 @@ char *cmd_home(const char *given);
 bool cmd_flag(const struct cmd_call *call, const char *name);
 /* The last value given, NULL if none. */
 const char *cmd_value(const struct cmd_call *call, const char *name);
+/* The second one of an option that has two. */
+const char *cmd_second(const struct cmd_call *call, const char *name);
 /* The last value given as a whole number in [min, max]; *ret is left alone if it was not given.
  * 0, or CMD_USAGE after having said what is wrong. */
 int cmd_number(const struct cmd_call *call, const char *name, int64_t min, int64_t max,

@@ -17,6 +17,7 @@ static int never(struct cmd_call *call UNUSED)
 static const struct cmd_option paint_options[] = {
     {"colour", 'c', "NAME", "which"},
     {"wet", 'w', NULL, "still"},
+    {"between", 0, "LOW HIGH", "these"},
     {NULL, 0, NULL, NULL},
 };
 static const struct cmd paint = {
@@ -72,6 +73,23 @@ TEST(options_are_read_in_every_spelling)
         assert_int_equal(call.n_args, 1);
         cmd_call_release(&call);
     }
+}
+
+TEST(an_option_may_have_two_values)
+{
+    autorelease(err) struct err err = ERR_INIT;
+    struct cmd_call call;
+
+    assert_ok(PARSE(&call, &err, "paint", "--between", "1", "2", "north"), &err);
+    assert_string_equal(cmd_value(&call, "between"), "1");
+    assert_string_equal(cmd_second(&call, "between"), "2");
+    assert_null(cmd_second(&call, "colour"));
+    assert_int_equal(call.n_args, 1);
+    cmd_call_release(&call);
+    REFUSE("option '--between' needs two values: --between LOW HIGH", "paint", "x", "--between");
+    REFUSE("option '--between' needs two values: --between LOW HIGH", "paint", "--between", "1");
+    REFUSE("option '--between' needs two values: --between LOW HIGH", "paint", "x", "--between",
+           "1", "--wet");
 }
 
 TEST(everybodys_options_may_stand_before_the_command)

@@ -57,6 +57,7 @@ struct series_walk export_walk(const struct export *export, const struct trial *
         .db = export->series,
         .home = export->home,
         .spec = &export->target->spec,
+        .point = trial->point,
         .experiment = trial->experiment,
         .trial = trial->number,
         .attempt = attempt,

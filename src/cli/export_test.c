@@ -131,6 +131,9 @@ static void add_steps(struct str *to, int first, int n, double at_s, double ever
     "{\"threads\":2,\"mode\":\"a,b\"},\"to\":{\"threads\":1,\"mode\":\"a,b\"},\"generation\":1,"   \
     "\"step\":2}"
 
+#define ANSWERED(generation, applied)                                                              \
+    "{\"event\":\"answered\",\"attempt\":1,\"generation\":" generation ",\"applied\":" applied "}"
+
 TEST(a_step_has_the_configuration_in_which_it_ran)
 {
     struct bench bench;
@@ -160,6 +163,7 @@ TEST(a_step_belongs_to_what_was_in_force_for_most_of_it)
     bench_init(&bench, 1);
     attempt(&bench, 1, 0, "{\"threads\":1,\"mode\":\"a,b\"}", 1);
     event(&bench, 2.8, TUNED_1);
+    event(&bench, 2.8, ANSWERED("1", "true"));
     add_steps(&steps, 1, 3, 1, 1);
     file(&bench, 1, "metrics", steps.s);
     check(&bench, export_iterations, false,
@@ -177,6 +181,7 @@ TEST(metrics_of_one_step_share_a_row_and_output_has_no_times)
     bench_init(&bench, 1);
     attempt(&bench, 1, 0, NULL, 0);
     event(&bench, 2.5, TUNED_1);
+    event(&bench, 2.5, ANSWERED("1", "true"));
     file(&bench, 1, "stdout",
          "step=1 loss=3 acc=0.1\nstep=2 loss=2.5\rstep=2 loss=2\nstep=3 loss=1 acc=0.3\n");
     check(&bench, export_iterations, false,
@@ -195,6 +200,41 @@ TEST(metrics_of_one_step_share_a_row_and_output_has_no_times)
           "\"metrics\":{\"loss\":1,\"acc\":0.3},\"generation\":1,\"system\":{\"threads\":1,"
           "\"mode\":\"a,b\"},\"params\":{\"lr\":0.5}}\n");
     bench_release(&bench);
+}
+
+/* A second one, whose answer is left out or says no. */
+static void check_asked(const char *answer)
+{
+    struct bench bench;
+    struct tuning tuning;
+    struct tuning_log log = TUNING_LOG_INIT;
+
+    bench_init(&bench, 1);
+    attempt(&bench, 1, 0, "{\"threads\":4,\"mode\":\"a,b\"}", 2);
+    event(&bench, 2.5, TUNED_1);
+    event(&bench, 2.6, ANSWERED("1", "true"));
+    event(&bench, 5.5,
+          "{\"event\":\"tuned\",\"advice\":\"try\",\"kind\":\"live\",\"generation\":2,"
+          "\"from\":{\"threads\":1},\"to\":{\"threads\":4},\"step\":5}");
+    if (answer)
+        event(&bench, 5.6, answer);
+    file(&bench, 1, "stdout", "step=1 loss=9\nstep=6 loss=8\n");
+    check(&bench, export_iterations, false,
+          "trial,attempt,step,time,elapsed_s,loss,generation,threads,mode,lr\n"
+          "1.1,1,1,,,9,0,2,\"a,b\",0.5\n1.1,1,6,,,8,1,1,\"a,b\",0.5\n");
+    tuning_log_load(&log, bench.store, 1, 1, NULL);
+    tuning_load(&tuning, bench.store, &bench.target.spec, &bench.row, &log, NULL);
+    assert_int_equal(tuning.changes, 1);
+    assert_int_equal(tuning.asked, 1);
+    tuning_release(&tuning);
+    tuning_log_release(&log);
+    bench_release(&bench);
+}
+
+TEST(what_was_asked_for_and_never_made_is_no_change)
+{
+    check_asked(NULL);
+    check_asked(ANSWERED("2", "false"));
 }
 
 TEST(a_restart_is_in_force_from_the_next_attempt_on)

@@ -101,7 +101,8 @@ static int flatten_text(struct facts *facts, const char *section, const char *js
 int facts_setting(struct facts *facts, const struct target *target, struct err *err)
 {
     const struct experiment *experiment = &target->experiment.experiment;
-    int r = flatten_text(facts, "spec", experiment->spec_json, err);
+    autofree(mem) char *spec = shown_spec(experiment->spec_json);
+    int r = flatten_text(facts, "spec", spec, err);
     return r < 0 ? r : flatten_text(facts, "environment", experiment->environment, err);
 }
 

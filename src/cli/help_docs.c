@@ -208,7 +208,8 @@ static const char json_text_md[] =
     "search's model) and `values` (an objective each).\n"
     "`show TRIAL --json` adds `owner`, `metrics` (an object a metric) and `runs` (an object an "
     "attempt: exit, "
-    "signal, oom, seconds, …);\n`show EXPERIMENT --json` adds `spec`, `environment` and `code`.\n";
+    "signal, oom, seconds, …);\n`show EXPERIMENT --json` adds `spec` (secrets under `env` as "
+    "`•••`), `environment` and `code`.\n";
 
 void help_markdown(struct str *to)
 {

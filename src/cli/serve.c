@@ -130,7 +130,7 @@ static void say_address(const struct serving *serving, int port)
         if (port && colon && !str_eq(colon, wanted))
             str_addf(&text, "port %d is taken\n", port);
         str_addf(&text, "serving %s at %s://%s", serving->call->home,
-                 cmd_value(serving->call, "tls-cert") ? "https" : "http", address);
+                 cmd_flag(serving->call, "tls") ? "https" : "http", address);
         if (udp >= 0)
             str_addf(&text, ", datagrams at port %d", udp);
         str_addf(&text, "\nin a browser, once: %s", link);
@@ -200,15 +200,13 @@ static void end(struct serving *serving)
 
 #define PEM_MAX ((size_t)1 << 20)
 
-/* The text of a certificate or key; NULL if the option was not given. */
-static int read_pem(const struct cmd_call *call, const char *option, struct str *to,
-                    const char **ret, struct err *err)
+/* The text of a certificate or key; NULL if there is no path. */
+static int read_pem(const char *path, struct str *to, const char **ret, struct err *err)
 {
-    const char *path = cmd_value(call, option);
     int r = path ? fs_read(path, PEM_MAX, to, err) : 0;
 
     *ret = path ? to->s : NULL;
-    return r < 0 ? err_context(err, "--%s", option) : 0;
+    return r < 0 ? err_context(err, "--tls") : 0;
 }
 
 static const char *name_given(const struct cmd_call *call)
@@ -247,8 +245,8 @@ static int run(struct cmd_call *call)
         .name = name_given(call),
         .behind_proxy = cmd_value(call, "behind-proxy") != NULL,
     };
-    if (read_pem(call, "tls-cert", &cert, &options.tls_cert, &err) < 0 ||
-        read_pem(call, "tls-key", &key, &options.tls_key, &err) < 0)
+    if (read_pem(cmd_value(call, "tls"), &cert, &options.tls_cert, &err) < 0 ||
+        read_pem(cmd_second(call, "tls"), &key, &options.tls_key, &err) < 0)
         return cmd_fail(call, CMD_USAGE, &err);
     begin(&serving, call);
     int r = be_engine(&serving, &err);
@@ -270,8 +268,7 @@ static const struct cmd_option options[] = {
     {"address", 0, "ADDRESS",
      "where to listen (127.0.0.1); 0.0.0.0: everywhere, with TLS or proxy"},
     {"udp", 0, "PORT", "take datagrams of line protocol, too, on this machine"},
-    {"tls-cert", 0, "FILE", "speak HTTPS with this certificate (PEM, with its chain)"},
-    {"tls-key", 0, "FILE", "and this key"},
+    {"tls", 0, "CERT KEY", "speak HTTPS with this certificate (PEM, with its chain) and its key"},
     {"name", 0, "NAME", "by which browsers know this server, beside its addresses"},
     {"behind-proxy", 0, "NAME", "a proxy of this name speaks TLS for it"},
     {"trust-local", 0, NULL, "as root: own programs on this machine need no token to send metrics"},
@@ -301,7 +298,7 @@ const struct cmd cmd_serve = {
                "that is printed. Programs of the same user on "
                "this machine may send and query metrics without one; not as root, unless "
                "--trust-local says so. Other addresses than this machine's own need TLS: "
-               "--tls-cert and --tls-key, or --behind-proxy.\n\nThe address is printed, and kept "
+               "--tls CERT KEY, or --behind-proxy.\n\nThe address is printed, and kept "
                "in HOME/address while it is served. "
                "/v1/ingest counts what came and what was dropped. /metrics is for Prometheus.",
     .min_args = 0,

@@ -210,6 +210,7 @@ static int on_attempt(const struct attempt *attempt, void *arg)
     struct table *table = arg;
     autorelease(str) struct str end = STR_INIT, time = STR_INIT, cpu = STR_INIT, memory = STR_INIT,
                                 when = STR_INIT;
+    bool ended = attempt->state == ATTEMPT_ENDED;
 
     add_ending(&end, attempt);
     if (attempt->dropped_bytes) {
@@ -223,8 +224,8 @@ static int on_attempt(const struct attempt *attempt, void *arg)
     str_add_when(&when, attempt->started_us);
     table_addf(table, BOLD, "%lld", (long long)attempt->number);
     table_add(table, PLAIN, when.s);
-    table_add(table, PLAIN, attempt->state == ATTEMPT_ENDED ? time.s : "");
-    table_add(table, PLAIN, attempt->state == ATTEMPT_ENDED ? cpu.s : "");
+    table_add(table, PLAIN, ended || attempt->run_us ? time.s : "");
+    table_add(table, PLAIN, ended || attempt->cpu_us ? cpu.s : "");
     table_add(table, PLAIN, attempt->max_rss_bytes ? memory.s : "");
     table_add(table, PLAIN, attempt->host ? attempt->host : "");
     table_add(table, attempt->reason ? YELLOW : PLAIN, end.s);

@@ -98,7 +98,8 @@ void show_trial_tuning(const struct show *show)
     tuning_log_load(&log, show->store, row->trial.experiment, row->trial.number, NULL);
     tuning_load(&tuning, show->store, spec, row, &log, NULL);
     tuning_words(&tuning, spec, tuning.phases.len - 1, &machine);
-    str_add_changes(&changes, tuning.changes, tuning.live.sum_s + tuning.restart.sum_s);
+    str_add_changes(&changes, tuning.changes, tuning.asked,
+                    tuning.live.sum_s + tuning.restart.sum_s);
     if (machine.len)
         show_line(show, "machine", PLAIN, "%s (%s)", machine.s, changes.s);
     show_remaining(show);
@@ -146,7 +147,7 @@ void show_experiment_tuning(const struct show *show)
 
     tuning_sum_load(&sum, show->store, show->target);
     const struct ending_count *most = most_common(&sum);
-    str_add_changes(&changes, sum.changes, sum.cost_s);
+    str_add_changes(&changes, sum.changes, sum.asked, sum.cost_s);
     if (most && sum.trials > 1)
         show_line(show, "machine", PLAIN, "%s in %lld of %lld trials (%s)", most->words,
                   (long long)most->n, (long long)sum.trials, changes.s);
@@ -192,6 +193,7 @@ void show_trial_tuning_json(const struct show *show, struct json_out *out)
     tuning_put_system(out, spec, "system", vec_last(&tuning.phases)->values);
     json_put_int(out, "generation", vec_last(&tuning.phases)->generation);
     json_put_int(out, "changes", tuning.changes);
+    json_put_int(out, "changes_asked", tuning.asked);
     json_put_double(out, "change_cost_s", tuning.live.sum_s + tuning.restart.sum_s);
     rows_put_energy(out, row->trial.joules, row->trial.joules_measured);
     json_key(out, "tuning");

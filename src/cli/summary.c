@@ -85,7 +85,8 @@ static int on_tuned_trial(const struct trial_row *row, void *arg)
     tuning_log_load(&log, print->store, row->trial.experiment, row->trial.number, NULL);
     tuning_load(&tuning, print->store, &print->target->spec, row, &log, NULL);
     tuning_words(&tuning, &print->target->spec, tuning.phases.len - 1, &machine->words);
-    str_add_changes(&changes, tuning.changes, tuning.live.sum_s + tuning.restart.sum_s);
+    str_add_changes(&changes, tuning.changes, tuning.asked,
+                    tuning.live.sum_s + tuning.restart.sum_s);
     if (machine->words.len)
         str_addf(&machine->words, " (%s)", changes.s);
     tuning_release(&tuning);

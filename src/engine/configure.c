@@ -205,13 +205,32 @@ static bool freeze(struct live *live, const char *text)
     return known && !fresh;
 }
 
+/* Whether a change under way is in place: nobody could say it later. */
+static void tell_answer(struct live *live, bool applied, struct now now)
+{
+    autorelease(str) struct str json = STR_INIT;
+    struct run *run = live->run;
+    bool handed_over = live->adopted && live->attempt.generation > 1;
+
+    if (live->tuned->change != CHANGE_LIVE && !handed_over)
+        return;
+    struct json_out out = event_begin(&json, "answered", run, run_trial(run, live->attempt.trial));
+    json_put_int(&out, "attempt", live->attempt.number);
+    json_put_int(&out, "generation", live->attempt.generation);
+    json_put_bool(&out, "applied", applied);
+    json_end_object(&out);
+    engine_event(run, live->attempt.trial, &json, now);
+}
+
 static void refuse(struct live *live, const struct agent_event *event, struct now now)
 {
     struct tuned *tuned = live->tuned;
     bool never = event->error == -ENOTSUP || event->error == -EPERM;
     struct decision decision = {.advice = ADVICE_KEEP};
 
-    if (never && freeze(live, event->text))
+    bool rest = never && freeze(live, event->text);
+    tell_answer(live, rest, now);
+    if (rest)
         return;
     tuned_note(live, now, "%s: %s", live->attempt.system,
                event->text ? event->text : strerror(-event->error));
@@ -259,8 +278,10 @@ void on_system(struct live *live, const struct agent_event *event, struct now no
         return;
     tuned->sent_mono_us = 0;
     progress_changed(live, now);
-    if (event->error == 0)
+    if (event->error == 0) {
+        tell_answer(live, true, now);
         tell_cpus(live, now);
+    }
     if (event->error < 0 && event->error != -ESRCH)
         refuse(live, event, now);
     else if (event->text && *event->text)

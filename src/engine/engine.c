@@ -364,6 +364,7 @@ void engine_on_event(struct engine *engine, const struct agent_event *event, str
             workloads_profile(live, event->profile);
         break;
     case EVENT_FIGURES: /* kept as series by the runtime; nothing is decided by them */
+        on_figures(live, event);
         break;
     }
 }

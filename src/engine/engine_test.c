@@ -74,6 +74,46 @@ TEST(the_row_of_a_running_trial_tells_how_long_it_has_run)
     tear_down();
 }
 
+static int keep_use(const struct attempt *attempt, void *arg)
+{
+    *(struct attempt *)arg = (struct attempt){.run_us = attempt->run_us,
+                                              .cpu_us = attempt->cpu_us,
+                                              .max_rss_bytes = attempt->max_rss_bytes};
+    return 0;
+}
+
+static void used(int64_t attempt, int64_t cpu_us, uint64_t bytes)
+{
+    struct agent_event event = {.kind = EVENT_FIGURES,
+                                .attempt = attempt,
+                                .time_us = now().wall_us,
+                                .cpu_us = cpu_us,
+                                .used_bytes = bytes};
+    engine_on_event(t.engine, &event, now());
+    t.now_us += US_PER_S;
+    turn();
+}
+
+TEST(the_row_of_a_running_attempt_tells_what_it_has_used)
+{
+    struct attempt row = {0};
+
+    set_up(1, 0);
+    int64_t id = submit(SPEC(""));
+    started(1);
+    used(1, 500000, 3000);
+    used(1, 900000, 2000);
+    assert_ok(store_attempts(t.store, id, 1, false, keep_use, &row, &t.err), &t.err);
+    assert_int_equal(row.run_us, 2 * US_PER_S);
+    assert_int_equal(row.cpu_us, 900000);
+    assert_int_equal(row.max_rss_bytes, 3000);
+    ended(1, REASON_NONE, 0); /* knows better */
+    assert_ok(store_attempts(t.store, id, 1, false, keep_use, &row, &t.err), &t.err);
+    assert_int_equal(row.run_us, US_PER_S);
+    assert_int_equal(row.max_rss_bytes, 0);
+    tear_down();
+}
+
 TEST(gpus_are_distinct_and_given_back)
 {
     set_up(8, 3);

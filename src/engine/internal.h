@@ -317,6 +317,8 @@ void live_timers(struct live *live, struct now now);
 int64_t live_wake_us(const struct live *live);
 /* on_samples.c */
 void on_samples(struct live *live, const struct agent_event *event, struct now now);
+/* What it has used so far, for its row. */
+void on_figures(struct live *live, const struct agent_event *event);
 /* Does NaN or Inf in this metric mean that the trial diverged? */
 bool metric_diverges(const struct run *run, const char *metric);
 

@@ -210,6 +210,7 @@ static void send_launch(struct live *live, enum agent_command_kind kind, struct 
         .attempt = live->attempt.id,
         .launch = launch,
         .rules = run->rules,
+        .given = {&run->spec, trial->point},
         .tensorboard = run->spec.tensorboard,
         .tuned = run->tuning && run->tuning->speed,
         .cpus = run->spec.cpus,

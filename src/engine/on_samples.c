@@ -173,12 +173,30 @@ void on_samples(struct live *live, const struct agent_event *event, struct now n
     live_judge(live, now);
 }
 
+void on_figures(struct live *live, const struct agent_event *event)
+{
+    struct attempt *attempt = &live->attempt;
+
+    attempt->cpu_us = MAX(attempt->cpu_us, event->cpu_us);
+    attempt->max_rss_bytes = MAX(attempt->max_rss_bytes, event->used_bytes);
+}
+
+/* What it has used so far; its end will tell all of it. */
+static void save_attempt(struct live *live)
+{
+    if (live->attempt.state != ATTEMPT_RUNNING)
+        return;
+    live->attempt.run_us = live->ran_us;
+    txn_put_attempt(live->run->engine->tick->txn, &live->attempt);
+}
+
 void live_save(struct live *live, struct now now)
 {
     struct run *run = live->run;
     live->dirty = false;
     live->saved_mono_us = now.mono_us;
     live->ran_us = live_elapsed_us(live, now);
+    save_attempt(live);
     run_save_trial(run, run_trial(run, live->attempt.trial), false);
     vec_foreach (summary, &live->summaries)
         txn_put_summary(run->engine->tick->txn, live->attempt.experiment, live->attempt.trial,

@@ -26,6 +26,9 @@ TEST(threads_are_changed_in_place_and_the_next_trial_begins_with_what_was_found)
     assert_string_equal(system_of(1), "{\"threads\":1}");
     assert_int_equal(count_events("\"advice\":\"adopt\""), 1);
     assert_int_equal(count_events("\"event\":\"changed\""), 1);
+    assert_int_equal(count_events("\"event\":\"answered\",\"experiment\":1,\"trial\":\"1.1\","
+                                  "\"attempt\":1,\"generation\":2,\"applied\":true"),
+                     1);
     assert_true(count_events("threads 2 → 1: predicted") >= 1);
     ended(1, REASON_NONE, 0);
     assert_string_equal(system_of(2), "{\"threads\":1}");
@@ -137,6 +140,7 @@ TEST(what_the_machine_refuses_is_said_and_taken_back)
     assert_string_equal(system_of(1), "{\"cpus\":2}");
     assert_true(count_events("its 2 threads spin") >= 1);
     assert_true(count_events("its 2 threads spin") <= 2);
+    assert_int_equal(count_events("\"applied\":false"), count_events("its 2 threads spin"));
     tear_down();
 }
 

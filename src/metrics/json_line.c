@@ -56,6 +56,8 @@ static void add_value(struct json_scan *scan, const struct number *number)
     static const char *const clocks[] = {"ts", "time", "timestamp", "_timestamp"};
     const struct str *path = scan->path;
     enum axis axis = scan->depth == 1 && number->whole ? axis_find(path->s, path->len) : AXIS_NONE;
+    if (line_is_setting(scan->line, path->s, path->len, number->value))
+        return;
     if (axis != AXIS_NONE && line_set_axis_number(scan->line, axis, number))
         return;
     if (number->value >= 1e9 && text_in(path->s, path->len, clocks, ARRAY_LEN(clocks)))

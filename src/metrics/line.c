@@ -24,6 +24,7 @@ void line_clear(struct line *line, int64_t time_us)
 
 void line_release(struct line *line)
 {
+    vec_release(&line->settings);
     vec_release(&line->readings);
     str_release(&line->names);
     for (size_t i = 0; i < ARRAY_LEN(line->work); i++)

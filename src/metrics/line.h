@@ -20,8 +20,16 @@ struct reading {
     bool weak;     /* `name 0.5`, without ':' or '=': counts only beside an axis */
 };
 
-/* Cleared for each line; the memory stays. */
+/* A parameter of the trial whose value is a number. */
+struct setting {
+    const char *name; /* borrowed */
+    double value;
+    bool moves; /* the program has printed other values, too */
+};
+
+/* Cleared for each line; the memory and the settings stay. */
 struct line {
+    VEC(struct setting) settings;
     VEC(struct reading) readings;
     struct str names;
     int64_t axis[AXES]; /* STEP_NONE: not on this line */
@@ -42,6 +50,10 @@ void line_add(struct line *line, const char *name, size_t n, double value, bool 
 /* The same for output: a name already on the line, an empty, a long or one of ours ("hone.…", which
  * is an answer in the metrics file) is left out. */
 void line_add_output(struct line *line, const char *name, size_t n, double value, bool weak);
+/* The program behind all lines to come was given this; once. */
+void line_give(struct line *line, const struct metrics_given *given);
+/* Is that number in the output only what the program was given? */
+bool line_is_setting(struct line *line, const char *name, size_t n, double value);
 /* Keep the first `readings` readings. */
 void line_cut(struct line *line, size_t readings);
 void line_drop_weak(struct line *line, size_t from);

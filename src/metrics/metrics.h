@@ -48,6 +48,14 @@ enum metrics_source { METRICS_OUTPUT /* stdout or stderr */, METRICS_FILE /* lin
 struct metrics_parser;
 struct metrics_parser *metrics_parser_new(const struct metrics_rules *rules,
                                           enum metrics_source source, sample_fn *fn, void *arg);
+/* What the program was given, so that it is no metric when it prints it (settings.c). `point` is of
+ * spec->space. All is borrowed; NULL: nothing is known. */
+struct metrics_given {
+    const struct spec *spec;
+    const double *point;
+};
+/* Once, before the first feed. */
+void metrics_parser_given(struct metrics_parser *parser, const struct metrics_given *given);
 void metrics_parser_free(struct metrics_parser *parser);
 DEFINE_AUTOFREE(metrics_parser);
 void metrics_parser_feed(struct metrics_parser *parser, const char *bytes, size_t n,

@@ -46,6 +46,12 @@ struct metrics_parser *metrics_parser_new(const struct metrics_rules *rules,
     return parser;
 }
 
+void metrics_parser_given(struct metrics_parser *parser, const struct metrics_given *given)
+{
+    if (parser->source == METRICS_OUTPUT)
+        line_give(&parser->found, given);
+}
+
 void metrics_parser_free(struct metrics_parser *parser)
 {
     str_release(&parser->line);

@@ -121,9 +121,16 @@ static void add_reading(struct recogniser *r, double value)
         memcpy(name + n, r->words[i].s, r->words[i].n);
         n += r->words[i].n;
     }
-    if (is_noise(name, n, value))
+    if (is_noise(name, n, value) || line_is_setting(r->line, name, n, value))
         return;
     line_add_output(r->line, name, n, value, weak);
+}
+
+/* "batch=32" may be what the program was given; "batch 32/938" counts. */
+static bool is_setting(const struct recogniser *r, double value, bool ratio)
+{
+    const struct word *last = last_word(r);
+    return !ratio && line_is_setting(r->line, last->s, last->n, value);
 }
 
 /* A number stands where the words (if any) wanted one. */
@@ -131,7 +138,10 @@ static void on_value(struct recogniser *r, double value, bool whole, bool ratio,
 {
     enum axis axis = words_axis(r);
     bool is_axis = axis != AXIS_NONE && (whole || ratio);
-    if (is_axis) {
+    if (is_axis && is_setting(r, value, ratio)) {
+        r->any = r->any || r->separator;
+        r->axis = r->axis || !r->separator; /* "batch 32 loss 0.4" is believed, without a place */
+    } else if (is_axis) {
         r->axis = line_set_axis(r->line, axis, value) || r->axis;
         r->line->inner_step = r->line->inner_step || (axis == AXIS_STEP && ratio);
     } else if (!last_word(r)) {

@@ -178,10 +178,21 @@ static int feed_file(int fd, struct metrics_parser *parser, char *block)
     return (int)n;
 }
 
-/* `ended`: nobody writes it any more, so the last line of output is whole. What is no regular file
- * was put there by the program, and is none of ours: a pipe or /dev/zero would hold us for ever. */
-static int read_file(struct builder *builder, const char *path, const struct metrics_rules *rules,
-                     bool ended, struct err *err)
+struct place { /* where an attempt's samples are */
+    const char *home;
+    struct series_db *db; /* NULL: in its files alone */
+    struct series_source source;
+    const char *dir;
+    const struct metrics_rules *rules;
+    struct metrics_given given;
+    bool ended;   /* nobody writes the files any more */
+    bool running; /* the store is good enough for one that runs, too */
+};
+
+/* Where it has ended the last line of output is whole. What is no regular file was put there by the
+ * program, and is none of ours: a pipe or /dev/zero would hold us for ever. */
+static int read_file(struct builder *builder, const char *path, const struct place *place,
+                     struct err *err)
 {
     struct stat st;
     autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -192,12 +203,13 @@ static int read_file(struct builder *builder, const char *path, const struct met
     if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         return 0;
     autofree(metrics_parser) struct metrics_parser *parser =
-        metrics_parser_new(rules, attempt_files[builder->file].source, on_sample, builder);
+        metrics_parser_new(place->rules, attempt_files[builder->file].source, on_sample, builder);
+    metrics_parser_given(parser, &place->given);
     autofree(mem) char *block = xmalloc(ATTEMPT_FILE_BLOCK);
     int r = feed_file(fd, parser, block);
     if (r < 0)
         return err_errno(err, -r, "cannot read %s", path);
-    if (ended)
+    if (place->ended)
         metrics_parser_finish(parser, 0);
     return 0;
 }
@@ -209,16 +221,6 @@ bool series_whole(const char *home)
     autofree(mem) char *path = xasprintf("%s/series/whole", home);
     return fs_exists(path);
 }
-
-struct place { /* where an attempt's samples are */
-    const char *home;
-    struct series_db *db; /* NULL: in its files alone */
-    struct series_source source;
-    const char *dir;
-    const struct metrics_rules *rules;
-    bool ended;   /* nobody writes the files any more */
-    bool running; /* the store is good enough for one that runs, too */
-};
 
 struct listing { /* the series of one source, or whether any file of the attempt is stored */
     struct series_source source;
@@ -328,7 +330,7 @@ static int read_source(struct builder *builder, const struct place *place, bool 
         return 0;
     }
     autofree(mem) char *path = xasprintf("%s/%s", place->dir, attempt_files[i].name);
-    return read_file(builder, path, place->rules, place->ended, err);
+    return read_file(builder, path, place, err);
 }
 
 static int read_attempt(struct builder *builder, const struct place *place, struct err *err)
@@ -400,6 +402,7 @@ int series_read(struct series_db *db, const char *home, const struct spec *spec,
             .source = {trial->experiment, trial->number, number, SERIES_METRICS},
             .dir = dir,
             .rules = rules,
+            .given = {spec, trial->point},
             .ended = number < trial->attempts || trial->state != TRIAL_RUNNING,
         };
         r = read_attempt(&builder, &place, err);
@@ -419,6 +422,7 @@ static struct place place_of_walk(const struct series_walk *walk, const char *di
         .db = walk->db,
         .source = {walk->experiment, walk->trial, walk->attempt, SERIES_METRICS},
         .dir = dir,
+        .given = {walk->spec, walk->point},
         .ended = walk->ended,
         .running = walk->stored,
     };

@@ -58,6 +58,7 @@ struct series_walk {      /* what is walked; all is borrowed */
     struct series_db *db; /* NULL: the files alone */
     const char *home;
     const struct spec *spec;
+    const double *point; /* of the trial; NULL: what the program was given is not known */
     int64_t experiment, trial, attempt;
     bool ended;         /* nobody writes the files any more */
     bool stored;        /* of an attempt that runs, too, what the store has: with the times at which

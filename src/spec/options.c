@@ -70,7 +70,7 @@ const struct option options[] = {
     { .path = "flags", .type = OPTION_ENUM, .words = flags_words, AT(flags_value), .fallback = "bare",
       .help = "How true and false are passed as arguments: bare gives `--name` and nothing, value gives `--name=true` and `--name=false`." },
     { .path = "env", .type = OPTION_PAIRS, AT(env),
-      .form = "a mapping of names to texts", .help = "Environment variables for the program." },
+      .form = "a mapping of names to texts", .help = "Environment variables for the program. A value that looks like a secret (by its name, `TOKEN`, `KEY`, …, or by itself) is shown to nobody: `•••`." },
     { .path = "workdir", .type = OPTION_ENUM, .words = workdir_words, AT(workdir), .fallback = "spec",
       .help = "Where the program runs: in the spec's folder, or in the trial's own folder (for programs that write fixed file names)." },
     { .path = "output", .type = OPTION_ENUM, .words = output_words, AT(pty), .fallback = "files",

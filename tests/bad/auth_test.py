@@ -410,9 +410,11 @@ def other_addresses_need_tls_or_a_proxy(place: Place):
         assert "this machine alone" in err and "--behind-proxy" in err, err
     _, err = place.hone("serve", "--port", "0", "--address", "nonsense", code=1)
     assert "'nonsense' is no address" in err, err
-    _, err = place.hone("serve", "--port", "0", "--tls-cert", place.write("a.pem", "nonsense"), code=1)
+    _, err = place.hone("serve", "--tls", place.write("a.pem", "nonsense"), "--port", "0", code=2)
+    assert "needs two values: --tls CERT KEY" in err, err
+    _, err = place.hone("serve", "--port", "0", "--tls", place.path("a.pem"), place.path("a.pem"), code=1)
     assert "key" in err, err
-    _, err = place.hone("serve", "--port", "0", "--tls-cert", "/nowhere", "--tls-key", "/nowhere", code=2)
+    _, err = place.hone("serve", "--port", "0", "--tls", "/nowhere", "/nowhere", code=2)
     assert "/nowhere" in err, err
     _, err = place.hone("serve", "--behind-proxy", "https://x/", code=2)
     assert "name of a server" in err, err
@@ -440,7 +442,7 @@ def over_tls_the_cookie_stays_there(place: Place):
                            "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
                            "-keyout", key, "-out", cert], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     assert made.returncode == 0, "openssl"
-    server = Server(place, "--tls-cert", cert, "--tls-key", key)
+    server = Server(place, "--tls", cert, key)
     context = ssl.create_default_context(cafile=cert)
     server.connect = lambda source=None: http.client.HTTPSConnection(server.host, int(server.port), timeout=60,
                                                                      context=context)

@@ -73,6 +73,15 @@ def the_table_tells_what_the_commands_tell(place: Place):
     assert listed["objective"] == {"metric": "loss", "goal": "minimize"} and listed["budget"] == 12
 
 
+def secrets_of_a_spec_are_not_told(place: Place):
+    place.write("spec.yaml", "command: 'true'\nenv: {WANDB_API_KEY: hunter2, MODE: fast}\nsearch: {trials: 1}\n")
+    place.hone("run", place.path("spec.yaml"))
+    api = Api(place, "viewer")
+    status, _, text = api.bytes("/v1/experiments/1")
+    assert status == 200 and b"hunter2" not in text
+    assert json.loads(text)["spec"]["env"] == {"WANDB_API_KEY": "•••", "MODE": "fast"}
+
+
 def a_filter_finds_what_the_command_line_finds(place: Place):
     experiment(place, "one", 12)
     api = Api(place)
@@ -180,6 +189,10 @@ def what_is_known_already_is_not_sent_again(place: Place):
         place.hone("tag", "1", path.strip("/").replace("/", "-").partition("?")[0])
         assert api.bytes(path, headers={"If-None-Match": headers["ETag"]})[0] == 200, path
         place.hone("star", "1.1", "--off")
+    for path in ("/v1/experiments/1/columns?names=value", "/v1/queue", "/v1/machines"):
+        same = lambda: api.bytes(path, headers={"If-None-Match": api.bytes(path)[1]["ETag"]})
+        wait_for("the same twice", lambda: same()[0] == 304)  # of the machine: between two looks
+        assert api.bytes(path, headers={"If-None-Match": '"else"'})[0] == 200, path
 
 
 def parts_of_the_pages_are_asked_for_once(place: Place):
@@ -303,10 +316,13 @@ def events_and_attempts_tell_the_whole_story(place: Place):
 
 def what_runs_is_told_with_how_it_runs(place: Place):
     api = Api(place)
-    place.write("train.sh", 'echo "train loss=$1,step=0i" >> "$HONE_METRICS"\nwhile ! test -e ' + place.path("go") + "; do sleep 0.05; done\n")
+    place.write("train.sh", 'echo "train loss=$1,step=0i" >> "$HONE_METRICS"\nwhile ! test -e ' + place.path("go") + "; do :; done\n")
     place.start("run", "--name", "one", "--trials", "2", "--parallel", "1", "--minimize", "loss", "--param", "x=1..9:int", "--",
                 "sh", place.path("train.sh"), "{x}")
     wait_for("its first value", lambda: api.bytes("/v1/trials/1.1")[0] == 200 and api.get("/v1/trials/1.1")["metrics"])
+    run = lambda: api.get("/v1/trials/1.1")["runs"][0]
+    wait_for("what it has used so far", lambda: run()["cpu_seconds"] > 0 and run()["max_rss_bytes"] > 0 and run()["seconds"] > 0)
+    assert run()["state"] == "running"
     live = api.get("/v1/experiments/1")["live"]
     assert live["experiment"] == 1 and live["active"][0]["trial"] == "1.1", live
     assert api.table(columns="state,metrics.loss.count")[0][0] == {"state": "running", "metrics.loss.count": 1}
@@ -340,7 +356,7 @@ def a_pause_is_told_with_its_attempt(place: Place):
 
 
 if __name__ == "__main__":
-    main(the_table_tells_what_the_commands_tell, a_filter_finds_what_the_command_line_finds, pages_put_together_are_the_whole,
+    main(the_table_tells_what_the_commands_tell, secrets_of_a_spec_are_not_told, a_filter_finds_what_the_command_line_finds, pages_put_together_are_the_whole,
          a_wrong_question_gets_one_sentence, names_and_notes_of_any_kind_come_back_as_they_are, what_others_told_is_a_table_too,
          what_is_known_already_is_not_sent_again, parts_of_the_pages_are_asked_for_once, an_answer_that_is_kept_follows_the_name_of_its_experiment, a_list_stays_right_while_experiments_come_and_go,
          an_experiment_that_goes_between_two_pages_is_told, a_table_stays_right_while_trials_go, events_and_attempts_tell_the_whole_story,

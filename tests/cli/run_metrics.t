@@ -74,3 +74,12 @@ trial 4.1 failed after [..]
 $ hone run median.yaml | grep -e '^trial 5.6' -e finished
 trial 5.6 stopped (pruned) after [..]: 90  x=90
 experiment 5 'median' finished: 5 completed, 1 stopped
+# what a program prints of its parameters is no metric, and no step
+> given.yaml
+| command: [sh, -c, 'echo "lr={lr} batch={batch}"; echo "Namespace(lr={lr}, batch={batch}, workers=4)"; echo "loss=0.5 lr=0.005"']
+| params: {lr: 0.01, batch: [32]}
+| objective: loss
+$ hone run given.yaml > /dev/null; hone export last --metrics | cut -d, -f2-3,5
+metric,step,value
+loss,0,0.5
+lr,0,0.005

@@ -3,7 +3,7 @@
 # a server with a certificate of its own making: refused with the remedy, trusted when it is named
 > up.sh
 | openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out cert.pem 2> /dev/null
-| hone serve --home srv --port 0 --tls-cert cert.pem --tls-key key.pem --json > served 2> log & echo $! > pid
+| hone serve --home srv --port 0 --tls cert.pem key.pem --json > served 2> log & echo $! > pid
 | until [ -s served ]; do sleep 0.02; done
 | python3 -c 'import json; print("https://" + json.load(open("served"))["address"])' > url
 > ask.sh

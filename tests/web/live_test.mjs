@@ -129,8 +129,8 @@ test("in the table of trials the metrics of one that runs follow, as its value d
     }
     await visit(page, `#/t/${name}.1`, ".trial-figures");
     await until(async () => /^[1-9]/.test(await page.locator(".trial-figures div", { hasText: "Ran" }).locator("dd").innerText()), "the time that it has run");
-    const cells = await page.getByRole("region", { name: "Attempts" }).locator("tbody td").allInnerTexts();
-    check(/^[1-9]/.test(cells[2]) && cells[3] === "–" && cells[4] === "–", `time, cpu and memory of the attempt: ${cells}`);
+    const used = async () => (await page.getByRole("region", { name: "Attempts" }).locator("tbody td").allInnerTexts()).slice(2, 5);
+    await until(async () => (await used()).every((cell) => /^\d/.test(cell)), "time, cpu and memory of the attempt");
     check(JSON.parse(run("ls", name, "--json"))[0].seconds > 0, "the command tells it, too");
     run("stop", name);
 });

@@ -67,6 +67,7 @@ export interface Experiment extends ExperimentRow {
     energy_j: number | null;
     energy: string | null;
     changes?: number;
+    changes_asked?: number;
     change_cost_s?: number;
     environment: Record<string, unknown> | null;
     spec: { name?: string; params?: Record<string, ParamSpec | unknown>; objective?: Objective | Objective[] } & Record<string, unknown>;

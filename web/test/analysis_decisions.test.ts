@@ -28,6 +28,18 @@ test("what is in force is what each trial was left with", () => {
     assert.deepEqual(inForce([]), []);
 });
 
+test("what was asked for and never answered, or refused, is not in force", () => {
+    const tuned = (id: number, generation: number, from: number, to: number) =>
+        ({ id, event: "tuned", trial: "1.1", kind: "live", generation, from: { threads: from }, to: { threads: to } });
+    const answered = (generation: number, applied: boolean) => ({ event: "answered", trial: "1.1", attempt: 1, generation, applied });
+    const left = (...events: { event: string }[]) => inForce(decisionsOf(events)).map((f) => f.settings).join();
+    assert.equal(left(tuned(1, 2, 4, 2)), "threads=4");
+    assert.equal(left(tuned(1, 2, 4, 2), answered(2, true)), "threads=2");
+    assert.equal(left(tuned(1, 2, 4, 2), answered(2, false)), "threads=4");
+    assert.equal(left(tuned(1, 2, 4, 2), answered(1, true)), "threads=4");
+    assert.deepEqual(decisionsOf([tuned(1, 2, 4, 2), tuned(2, 3, 2, 1)]).map((d) => d.asked), [false, true]);
+});
+
 test("changes are in percent with their range", () => {
     assert.equal(change(-0.4375, [-0.86, 1.31]), "−44 % (−86 to +131)");
     assert.equal(change(-0.0171), "−1.7 %");

@@ -10,6 +10,7 @@ export interface Decision {
     time: string;
     trial: number | null;
     kind: "decision" | "change" | "note";
+    asked: boolean; /* for a change that was refused, or of which nobody heard again */
     advice: string; /* probe, use, revert …; "" for notes */
     from: string;
     to: string;
@@ -25,9 +26,25 @@ export interface Decision {
 
 const num = (x: unknown): number | null => (typeof x === "number" && Number.isFinite(x) ? x : null);
 
-function decisionOf(e: EventRow): Decision {
+/* Changes in place that never were: what came of the others is told by an answer, by their cost, or by
+ * the next decision, which rests on them. */
+function askedOnly(events: readonly EventRow[]): Set<EventRow> {
+    const open = new Map<number | null, EventRow>(), asked = new Set<EventRow>();
+    for (const e of events) {
+        const trial = trialNumber(e.trial), before = open.get(trial);
+        if (e.event === "answered" && before && e.generation !== before.generation) continue;
+        if (e.event === "answered" && before && e.applied !== true) asked.add(before);
+        if (e.event !== "tune_note") open.delete(trial);
+        if (e.event === "tuned" && e.kind === "live") open.set(trial, e);
+    }
+    for (const e of open.values()) asked.add(e);
+    return asked;
+}
+
+function decisionOf(e: EventRow, asked: boolean): Decision {
     const predicted = num(e.predicted);
     return {
+        asked,
         id: e.id ?? 0, time: e.time ?? "", trial: trialNumber(e.trial), kind: e.event === "tuned" ? "decision" : e.event === "changed" ? "change" : "note",
         advice: typeof e.advice === "string" ? e.advice : "", from: settings(e.from), to: settings(e.event === "changed" ? e.system : e.to),
         words: typeof e.words === "string" ? e.words : typeof e.text === "string" ? e.text : "", why: typeof e.why === "string" ? e.why : "", step: num(e.step),
@@ -37,7 +54,8 @@ function decisionOf(e: EventRow): Decision {
 }
 
 export function decisionsOf(events: readonly EventRow[]): Decision[] {
-    return events.filter(isTuning).map(decisionOf);
+    const tuning = events.filter(isTuning), asked = askedOnly(tuning);
+    return tuning.filter((e) => e.event !== "answered").map((e) => decisionOf(e, asked.has(e)));
 }
 
 /* "−12 % (−18 to −5)": of the seconds per step. */
@@ -50,7 +68,7 @@ export function change(value: number | null, range?: [number, number] | null): s
 /* The configuration that each trial was last left with, and how many trials have it. */
 export function inForce(decisions: readonly Decision[]): { settings: string; trials: number }[] {
     const last = new Map<number, string>();
-    for (const d of decisions) if (d.trial !== null && d.to) last.set(d.trial, d.to);
+    for (const d of decisions) if (d.trial !== null && d.to) last.set(d.trial, d.asked ? d.from : d.to);
     const counts = new Map<string, number>();
     for (const to of last.values()) counts.set(to, (counts.get(to) ?? 0) + 1);
     return [...counts].map(([words, trials]) => ({ settings: words, trials })).sort((a, b) => b.trials - a.trials);

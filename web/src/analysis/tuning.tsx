@@ -66,7 +66,7 @@ function Sums({ experiment, decisions }: { experiment: Experiment; decisions: De
                     <tbody>{force.slice(0, 12).map((f) => <tr key={f.settings}><td class="mono">{f.settings}</td><td class="num">{f.trials}</td></tr>)}</tbody>
                 </table>
             )}
-            {experiment.changes !== undefined && <p class="dim figure-note">{formatPlural(experiment.changes, "change")} of the machine, which cost {formatSeconds(experiment.change_cost_s ?? 0)} in all.</p>}
+            {experiment.changes !== undefined && <p class="dim figure-note">{formatPlural(experiment.changes, "change")} of the machine, which cost {formatSeconds(experiment.change_cost_s ?? 0)} in all.{!!experiment.changes_asked && ` ${experiment.changes_asked} more ${experiment.changes_asked === 1 ? "was" : "were"} asked for and not made.`}</p>}
         </section>
     );
 }
@@ -78,6 +78,7 @@ function Row({ d, experiment }: { d: Decision; experiment: number }) {
             <td>{d.trial !== null && <a href={format(["t", `${experiment}.${d.trial}`])}>{experiment}.{d.trial}</a>}</td>
             <td class="num">{formatNumber(d.step)}</td>
             <td class="decision">{d.words ? <>{d.advice && <b>{d.advice} </b>}{d.words}</> : d.kind === "change" ? <>applied <span class="mono">{d.to}</span></> : d.advice}
+                {d.asked && <div class="dim">asked for, not in place</div>}
                 {d.why && <div class="dim">{d.why}{d.remaining !== null && `; ${formatSeconds(d.remaining)} were left`}</div>}
             </td>
             <td class="num">{change(d.predicted?.[0] ?? null, d.predicted ? [d.predicted[1], d.predicted[2]] : null)}</td>

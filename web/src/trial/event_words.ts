@@ -75,6 +75,7 @@ const FORMATS: Record<string, (event: EventRow) => string> = {
     knowledge: (event) => `learning from experiment${Array.isArray(event.from) && event.from.length > 1 ? "s" : ""} ${Array.isArray(event.from) ? event.from.join(", ") : ""}`,
     tuned,
     changed: (event) => `${settings(event.system)}: the ${event.kind === "restart" ? "restart" : "change"} cost ${significant(num(event.cost_s) ?? Number.NaN, 2)} s`,
+    answered: (event) => `${who(event)}configuration ${String(event.generation)} ${event.applied ? "is in place" : "could not be put in place"}`,
     pinned: (event) => `${who(event)}is held to cpu ${text(event.cpus)}`,
     tune_note: (event) => text(event.text),
 };
@@ -90,5 +91,5 @@ export function eventLine(event: EventRow): string {
 
 /* Is it of tuning the machine? */
 export function isTuning(event: EventRow): boolean {
-    return event.event === "tuned" || event.event === "changed" || event.event === "tune_note";
+    return event.event === "tuned" || event.event === "answered" || event.event === "changed" || event.event === "tune_note";
 }

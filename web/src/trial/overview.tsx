@@ -57,7 +57,7 @@ function endOf(run: Run): string {
     return `exit ${run.exit ?? "?"}${run.reason ? ` (${run.reason})` : ""}`;
 }
 
-/* Of an attempt that runs, only the trial's time has its part; cpu and memory are told at its end. */
+/* Of an attempt that runs the trial's time has the newest part; cpu and memory are told once they were looked at. */
 function Attempts({ trial, runs }: { trial: Trial; runs: Run[] }) {
     if (runs.length === 0) return null;
     const ended = (run: Run) => run.state === "ended";
@@ -71,7 +71,7 @@ function Attempts({ trial, runs }: { trial: Trial; runs: Run[] }) {
                     {runs.map((run) => (
                         <tr key={run.attempt}>
                             <td class="num">{run.attempt}</td><td>{endOf(run)}</td><td class="num">{formatSeconds(ended(run) ? run.seconds : Math.max(0, (trial.seconds ?? 0) - before))}</td>
-                            <td class="num">{ended(run) ? formatSeconds(run.cpu_seconds) : "–"}</td><td class="num">{ended(run) ? formatBytes(run.max_rss_bytes) : "–"}</td><td>{run.host ?? ""}</td>
+                            <td class="num">{ended(run) || run.cpu_seconds ? formatSeconds(run.cpu_seconds) : "–"}</td><td class="num">{ended(run) || run.max_rss_bytes ? formatBytes(run.max_rss_bytes) : "–"}</td><td>{run.host ?? ""}</td>
                         </tr>
                     ))}
                 </tbody>
