@@ -58,7 +58,8 @@ static const char *const specs[] = {
     "constraint: b < 1e-3\n",
     "command: x\nobjective: a\nsearch: {stop: {hyperband: {max: 81}}}\nknowledge: some\n",
     "command: x\nparams: {a: {min: -5, max: 1000000000000}, b: {range: [0, 30, 3]}}\n",
-    "command: x\nobjective: {metric: a, per: energy, target: 3, average: 9, workers: any}\ntune: off-raw\n",
+    "command: x\nobjective: {metric: a, per: energy, target: 3, average: 9, workers: any}\ntune: "
+    "off-raw\n",
     "command: x\nsystem: {threads: [4, 0x2, 1], cpus: auto, memory: ['512M', 2G, 4096], frequency: "
     "[2.4GHz, 1200000], workers: {min: 0, max: 4, apply: live}, nice: {min: -5, max: 5, step: 5, "
     "start: 0}, interop: 2, own: {values: [.5, x, True], start: x}, cpu_quota: {range: [0.5, 2, "
