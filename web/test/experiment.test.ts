@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { arrange, both, equals, expressionOf, formatCell, metricOf, reorder, shareOf, titleOf, visibleColumns } from "../src/experiment/columns.ts";
 import { bestIn, bestWords, tellsMore } from "../src/experiment/best.ts";
 import { rangeWords, specWords, yamlOf } from "../src/experiment/about_words.ts";
-import { trialsQuery } from "../src/experiment/curve_query.ts";
+import { countsWith, trialsQuery } from "../src/experiment/curve_query.ts";
 import { dashesOf, differing, Growing, pointsOf, split, trialsOf, within, zoomed } from "../src/experiment/curve_data.ts";
 import { groupRows, summarize } from "../src/experiment/groups.ts";
 import { tableQuery, viewOf } from "../src/experiment/queries.ts";
@@ -165,4 +165,9 @@ test("curves are of the trials that fit", () => {
 test("the server is asked for more about the best only where there is more", () => {
     const of = (algorithm: string, objectives: number, command = ["x"]) => ({ spec: { command, search: { algorithm }, objective: Array.from({ length: objectives }, () => ({ metric: "a", goal: "minimize" })) } }) as unknown as Experiment;
     assert.deepEqual([of("bayes", 1), of("grid", 1), of("grid", 2), of("bayes", 0), of("bayes", 1, [])].map(tellsMore), [true, false, true, false, false]);
+});
+
+test("the number of trials that an address asks for is among those to choose from", () => {
+    assert.deepEqual(countsWith(10), ["5", "10", "20", "50", "100", "200"]);
+    assert.deepEqual(countsWith(8), ["5", "8", "10", "20", "50", "100", "200"]);
 });

@@ -11,6 +11,11 @@ import type { Bundle, CurveTrial, XKind } from "./curve_data.ts";
 export const picks = ["selected", "best", "newest", "running"] as const;
 export type Pick = (typeof picks)[number];
 
+/* How many trials one may choose to see; an address may say another number. */
+export function countsWith(n: number): string[] {
+    return [...new Set([5, 10, 20, 50, 100, 200, n])].sort((a, b) => a - b).map(String);
+}
+
 /* How the values are written in the address. */
 export const codecs = {
     sel: list,

@@ -20,7 +20,7 @@ import { Popover } from "../ui/popover.tsx";
 import { split, trialsOf, within, zoomed, type CurveTrial, type XKind } from "./curve_data.ts";
 import { GroupLegend, Legend } from "./curve_legend.tsx";
 import { CurvePanel, xLabels } from "./curve_panel.tsx";
-import { codecs, picks, trialsQuery, usualMetrics, viewOf } from "./curve_query.ts";
+import { codecs, countsWith, picks, trialsQuery, usualMetrics, viewOf } from "./curve_query.ts";
 import "./curves.css";
 import { objectiveOf } from "./header.tsx";
 
@@ -129,7 +129,7 @@ export function CurvesTab({ experiment: x }: { experiment: Experiment }) {
                 </Popover>
                 <Select label="Trials" value={pick} onChange={setPick}
                     options={picks.filter((v) => v !== "selected" || selected.length > 0).map((v) => ({ value: v, label: v === "selected" ? `${selected.length} selected` : v }))} />
-                {pick !== "selected" && <Select label="how many" value={String(count)} options={["5", "10", "20", "50", "100", "200"]} onChange={(v) => setCount(Number(v))} />}
+                {pick !== "selected" && <Select label="how many" value={String(count)} options={countsWith(count)} onChange={(v) => setCount(Number(v))} />}
                 {pick === "selected" && <Button kind="quiet" onClick={() => (setSelected([]), setPick("best"))}>Clear</Button>}
                 <Select<string> label="over" value={xMetric ? `metric ${xMetric}` : xKind} options={group ? xs : [...xs, ...overOptions(names.value ?? [], over)]} onChange={chooseX} />
                 <Slider label="Smooth" value={smooth} min={0} max={0.99} step={0.01} format={(v) => v.toFixed(2)} onChange={setSmooth} />
