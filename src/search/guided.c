@@ -393,13 +393,21 @@ static void find_front(struct lead *lead)
     lead->volume = pareto_hypervolume(lead->front, lead->n_front, m, lead->reference);
 }
 
-struct forest *guided_forest(const struct search *s, const struct data *data, const size_t *rows,
-                             size_t n, struct rng *rng)
+/* What is in flight, with the values that are expected of it. */
+struct imagined {
+    double *features; /* (n, d) */
+    double *value;    /* (n) scaled */
+    size_t n;
+};
+
+static struct forest *fit_forest(const struct search *s, const struct data *data,
+                                 const size_t *rows, size_t n, const struct imagined *also,
+                                 struct rng *rng)
 {
     const struct encoder *encoder = data->encoder;
-    size_t d = encoder->d;
-    autofree(mem) double *x = xcalloc(n * d + 1, sizeof(*x)), *y = xcalloc(n + 1, sizeof(*y));
-    autofree(mem) double *weights = xcalloc(n + 1, sizeof(*weights));
+    size_t d = encoder->d, all = n + also->n;
+    autofree(mem) double *x = xcalloc(all * d + 1, sizeof(*x)), *y = xcalloc(all + 1, sizeof(*y));
+    autofree(mem) double *weights = xcalloc(all + 1, sizeof(*weights));
     autofree(mem) size_t *categories = xcalloc(d + 1, sizeof(*categories));
     struct forest_options options = {.trees = 20, .min_leaf = 1, .min_split = 3, .bootstrap = true};
 
@@ -411,7 +419,36 @@ struct forest *guided_forest(const struct search *s, const struct data *data, co
         y[i] = data_scaled(data, rows[i]);
         weights[i] = (double)data->rows.at[rows[i]].count;
     }
-    return forest_fit(x, y, weights, n, d, categories, &options, rng);
+    for (size_t i = 0; i < also->n; i++) {
+        forest_features(encoder, also->features + i * d, x + (n + i) * d);
+        y[n + i] = also->value[i];
+        weights[n + i] = 1;
+    }
+    return forest_fit(x, y, weights, all, d, categories, &options, rng);
+}
+
+struct forest *guided_forest(const struct search *s, const struct data *data, const size_t *rows,
+                             size_t n, struct rng *rng)
+{
+    return fit_forest(s, data, rows, n, &(struct imagined){0}, rng);
+}
+
+/* What is in flight counts as if it had come out as the processes expect: else all suggestions
+ * until the next result would look for the same. */
+static struct forest *imagining_forest(const struct lead *lead, struct rng *rng)
+{
+    const struct history *history = &lead->s->history;
+    const struct model *model = &lead->belief->models[0];
+    size_t d = lead->belief->encoder.d, m = history->n_pending;
+    autofree(mem) size_t *rows = xcalloc(model->data.rows.len + 1, sizeof(*rows));
+    autofree(mem) double *features = xcalloc(m * d + 1, sizeof(*features));
+    autofree(mem) double *mean = xcalloc(m + 1, sizeof(*mean));
+    size_t n = data_choose(&model->data, FOREST_ROWS, rows);
+
+    for (size_t i = 0; i < m; i++)
+        encode(&lead->belief->encoder, history->pending.at + i * history->d, features + i * d);
+    model_predict(model, features, m, mean, NULL);
+    return fit_forest(lead->s, &model->data, rows, n, &(struct imagined){features, mean, m}, rng);
 }
 
 /* Settings whose surroundings are looked at: the best, or some of the front. Returns how many. */
@@ -493,12 +530,8 @@ int guided_ask(struct search *s, enum guide guide, bool near, struct suggestion 
     lead.belief = belief_of(s, &ready);
     if (lead.m > 1)
         find_front(&lead);
-    else if (guide == GUIDE_FOREST) {
-        const struct data *data = &lead.belief->models[0].data;
-        autofree(mem) size_t *rows = xcalloc(data->rows.len + 1, sizeof(*rows));
-        size_t n = data_choose(data, FOREST_ROWS, rows);
-        lead.forest = forest = guided_forest(s, data, rows, n, &rng);
-    }
+    else if (guide == GUIDE_FOREST)
+        lead.forest = forest = imagining_forest(&lead, &rng);
     int r = best_of(&lead, &rng, near && lead.m == 1, ret, err);
     if (r == 0 && !isnan(ret->acquisition))
         explain(&lead, near && lead.m == 1, ret);

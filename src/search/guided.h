@@ -8,6 +8,8 @@
  *     else        ──► the setting with the largest score:
  *                     one objective: ln EI + Σ ln P(constraint kept) − ln cost
  *                     several: the volume that a hopeful outcome would add to the front
+ *
+ * What is in flight counts, to processes and forest alike, as if it had come out as expected.
  */
 #ifndef HONE_SEARCH_GUIDED_H
 #define HONE_SEARCH_GUIDED_H

@@ -377,4 +377,43 @@ TEST(auto_takes_the_forest_where_it_predicts_better)
     space_release(&space);
 }
 
+#define AT_ONCE 40
+
+/* How many of 100 cells the settings lie in that are asked for without a result in between. */
+static size_t cells_in_flight(const char *name, uint64_t seed)
+{
+    struct space space = {0};
+    double x[2];
+    size_t cells = 0;
+    bool hit[100] = {0};
+    space_add(&space, param_float(0, 1));
+    space_add(&space, param_float(0, 1));
+    struct problem problem = {.space = &space, .seed = seed};
+    autofree(search) struct search *s = search_for(name, &problem);
+
+    for (size_t i = 0; i < 20; i++) {
+        assert_true(ask_point(s, x));
+        tell_value(s, x, pow(x[0] - 0.3, 2) + pow(x[1] - 0.6, 2));
+    }
+    for (size_t i = 0; i < AT_ONCE; i++) {
+        assert_true(ask_point(s, x));
+        bool *cell = &hit[10 * (size_t)fmin(x[0] * 10, 9) + (size_t)fmin(x[1] * 10, 9)];
+        cells += !*cell;
+        *cell = true;
+    }
+    space_release(&space);
+    return cells;
+}
+
+/* A forest that did not know of them found 64. */
+TEST(what_is_in_flight_is_not_looked_for_again)
+{
+    size_t cells = 0;
+
+    for (uint64_t seed = 1; seed <= 10; seed++)
+        cells += cells_in_flight("forest", seed);
+    if (cells < 95)
+        fail_msg("10 times %d settings lie in %zu cells", AT_ONCE, cells);
+}
+
 TEST_MAIN
