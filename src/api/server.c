@@ -36,6 +36,7 @@ struct server {
     VEC(struct answer *) answers; /* that wait for their commit; it may never come */
     uint64_t next_id;
     int handles;
+    bool stopped;
 };
 
 static void peer_closed(uv_handle_t *handle)
@@ -271,15 +272,23 @@ int server_new(uv_loop_t *loop, struct runtime *runtime, struct server **ret, st
     return 0;
 }
 
-void server_free(struct server *server)
+void server_stop(struct server *server)
 {
     while (server->peers.len)
         peer_close(server->peers.at[0]);
+    if (server->stopped)
+        return;
+    server->stopped = true;
     uv_close((uv_handle_t *)&server->listener, handle_closed);
     uv_close((uv_handle_t *)&server->timer, handle_closed);
     uv_close((uv_handle_t *)&server->idle, handle_closed);
     while (server->handles > 0)
         uv_run(server->loop, UV_RUN_NOWAIT);
+}
+
+void server_free(struct server *server)
+{
+    server_stop(server);
     vec_release(&server->peers);
     vec_foreach (answer, &server->answers)
         answer_free(*answer);

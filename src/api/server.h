@@ -10,7 +10,11 @@
 struct server;
 
 int server_new(uv_loop_t *loop, struct runtime *runtime, struct server **ret, struct err *err);
-/* Closes every connection; the socket's file stays for the next engine to replace. */
+/* Closes every connection, and there will be no more; the socket's file stays for the next engine
+ * to replace. */
+void server_stop(struct server *server);
+/* Answers wait for their commit: where the loop still turns and the runtime still commits, stop it
+ * first, and free it when no commit can come any more. */
 void server_free(struct server *server);
 /* Pass a committed event on to those who watch its experiment. */
 void server_event(struct server *server, int64_t experiment, const char *json);

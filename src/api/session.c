@@ -306,11 +306,13 @@ void session_close(struct session *session)
     uv_timer_stop(&session->web_timer);
     drop_pipe(session);
     if (session->server)
-        server_free(TAKE(session->server));
+        server_stop(session->server);
     if (session->web)
         web_close(TAKE(session->web));
     if (session->runtime)
         runtime_close(TAKE(session->runtime));
+    if (session->server)
+        server_free(TAKE(session->server));
     uv_close((uv_handle_t *)&session->timer, timer_closed);
     uv_close((uv_handle_t *)&session->web_timer, timer_closed);
     while (session->handles > 0)

@@ -184,11 +184,13 @@ static void on_closed(uv_handle_t *handle)
 static void end(struct serving *serving)
 {
     if (serving->server)
-        server_free(TAKE(serving->server));
+        server_stop(serving->server);
     if (serving->web)
         web_close(TAKE(serving->web));
     if (serving->runtime)
         runtime_close(TAKE(serving->runtime));
+    if (serving->server)
+        server_free(TAKE(serving->server));
     uv_close((uv_handle_t *)&serving->interrupt, on_closed);
     uv_close((uv_handle_t *)&serving->terminate, on_closed);
     while (serving->handles > 0)
@@ -255,7 +257,7 @@ static int run(struct cmd_call *call)
     if (r >= 0) {
         say_address(&serving, (int)port);
         uv_run(&serving.loop, UV_RUN_DEFAULT);
-        server_free(TAKE(serving.server));
+        server_stop(serving.server);
         web_drain(serving.web);
         say_end(&serving);
     }
