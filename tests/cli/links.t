@@ -42,3 +42,5 @@ $ hone serve --port 0 > served & until [ -s served ]; do sleep 0.02; done; touch
 /#/e/2
 # who wants no pages gets no link
 $ touch hold; rm -f told; hone run --port off spec.yaml --name quiet > out 2> told & run=$!; until hone ls 3 2> /dev/null | grep -q running; do sleep 0.02; done; rm hold; wait $run; cat told
+# who asks while it ends gets an answer or none, and does it no harm
+$ export HONE_HOME=$PWD/ending; for i in 1 2 3; do touch hold; rm -f told; hone run --port 0 spec.yaml --name ends > out 2> told & run=$!; until grep -qs 'watch it at' told; do sleep 0.02; done; rm hold; while kill -0 $run 2> /dev/null; do hone open --print > /dev/null 2>&1; done; wait $run || cat told; done
