@@ -18,6 +18,7 @@
 #define SILENT_S     10.0 /* so long without a step: judged by use */
 #define BYTES_PER_S  1e8  /* what reading and writing weighs against a second of CPU */
 #define USE_STEPS    10   /* a second of it counts as so many steps */
+#define REST_S       0.25 /* what is left at the end tells something from here on */
 
 void progress_begin(struct live *live)
 {
@@ -36,7 +37,9 @@ void progress_begin(struct live *live)
 uint64_t progress_key(const struct live *live)
 {
     uint64_t by_use = live->tuned && live->tuned->by_use;
-    return (uint64_t)live->attempt.trial | (live->progress.unit & 0x3fffff) << 40 | by_use << 63;
+    uint64_t unit = (live->progress.unit & 0x3fffff) | by_use << 23;
+
+    return (uint64_t)live->attempt.trial | unit << SPEED_UNIT_BIT;
 }
 
 /* Progress is counted otherwise from now on: what was measured before has another unit. */
@@ -46,7 +49,6 @@ static void count_anew(struct live *live, struct now now)
     live->progress.ln_seconds = NAN;
     progress_changed(live, now);
     window_bar(&live->progress.window, INFINITY);
-    tuning_size(live);
     if (live->tuned)
         tuned_again(live);
 }
@@ -241,4 +243,17 @@ void progress_timer(struct live *live, struct now now)
     if (live->tuned->trying && !live->tuned->sent_mono_us && !live->paused &&
         window_look(&live->progress.window, (double)now.wall_us / 1e6))
         on_window(live, now);
+}
+
+void progress_end(struct live *live, struct now now)
+{
+    struct progress *progress = &live->progress;
+    struct window_result rest;
+
+    feed_held(live, now);
+    if (!live->tuned || live->tuned->sent_mono_us || !window_so_far(&progress->window, &rest) ||
+        rest.seconds < REST_S || rest.steps < progress->window.limits.least_steps)
+        return;
+    keep_window(live, &rest);
+    tuned_on_rest(live, &rest);
 }

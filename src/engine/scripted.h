@@ -203,17 +203,22 @@ static UNUSED void report(int64_t attempt, int64_t step, double value)
     report_metric(attempt, "loss", step, value);
 }
 
-static UNUSED void ended(int64_t attempt, enum reason reason, int status)
+static UNUSED void ended_after(int64_t attempt, enum reason reason, int status, int64_t run_us)
 {
     struct agent_event event = {
         .kind = EVENT_ENDED,
         .attempt = attempt,
         .time_us = now().wall_us,
-        .ending = {.reason = reason, .exit_status = status, .run_us = US_PER_S},
+        .ending = {.reason = reason, .exit_status = status, .run_us = run_us},
     };
     samples_told[attempt] = 0;
     engine_on_event(t.engine, &event, now());
     turn();
+}
+
+static UNUSED void ended(int64_t attempt, enum reason reason, int status)
+{
+    ended_after(attempt, reason, status, US_PER_S);
 }
 
 /* It ran to its end with this loss. */

@@ -30,12 +30,6 @@ void tuned_note(struct live *live, struct now now, const char *fmt, ...)
 
 /* ---- what may be chosen from ---- */
 
-/* Is it in the program's hands, not ours? */
-static bool inside(const struct knob *knob)
-{
-    return system_name_of(knob->name) >= SYSTEM_THREADS;
-}
-
 /* Can the knob be moved under this attempt? */
 static bool movable(const struct live *live, const struct knob *knob)
 {
@@ -45,7 +39,7 @@ static bool movable(const struct live *live, const struct knob *knob)
         return false;
     if (knob->restart)
         return tuned->sdk && tuned->restarts && !tuned->by_use;
-    return !inside(knob) || (tuned->sdk && !tuned->by_use);
+    return !tuning_inside(knob) || (tuned->sdk && !tuned->by_use);
 }
 
 static bool reachable(const struct live *live, const double *row)
@@ -260,6 +254,7 @@ void tuned_on_window(struct live *live, const struct window_result *window, stru
     configure_cost(live, window, now);
     if (!live->run->tuning->speed)
         return;
+    live->run->tuning->deaf = !live->sdk;
     size_t place = tuning_find(live->run->tuning, tuned->now);
     if (place != SIZE_MAX && !window->bound)
         live->run->tuning->measured[place] = true;
@@ -279,6 +274,20 @@ void tuned_on_window(struct live *live, const struct window_result *window, stru
     decide_on_window(tuned->decide, &input, &decision);
     act(live, &decision, now);
     window_bar(&live->progress.window, decide_bar(tuned->decide, tuned->load));
+}
+
+void tuned_on_rest(struct live *live, const struct window_result *rest)
+{
+    const struct tuned *tuned = live->tuned;
+    struct tuning *tuning = live->run->tuning;
+    size_t place = tuning_find(tuning, tuned->now);
+
+    tuning->deaf = !live->sdk;
+    if (tuning->speed &&
+        speed_tell(tuning->speed, progress_key(live), tuned->now, tuned->load, rest->ln_seconds,
+                   rest->error * rest->error) &&
+        place != SIZE_MAX)
+        tuning->measured[place] = true;
 }
 
 /* What is busy beside this experiment's trials. */

@@ -3,9 +3,10 @@
  * tuning.c — of an experiment: its knobs, their configurations, and with which one an attempt
  * begins.
  *
- * What can only be changed by starting again is explored by the trials one after the other, where a
- * trial has no checkpoint to go on from: each begins with what was not measured yet, as long as
- * there are trials enough that will profit.
+ * What cannot be changed while a trial runs is explored by the trials one after the other: what
+ * needs a restart, threads of a program that does not listen, and everything where trials are so
+ * short that what is tried inside one is hardly measured before it ends. One in a few begins with
+ * what may be better than the best known, as long as there are trials enough that will profit.
  */
 #include "engine/internal.h"
 #include "engine/tuning.h"
@@ -17,7 +18,10 @@
 
 #define LIST_MAX     256  /* configurations that are looked at */
 #define BETTER       0.05 /* what the best known must promise before a trial begins with it */
-#define EXPLORE_PART 3    /* one in so many of the trials left may try what was never measured */
+#define EXPLORE_PART 3    /* one in so many of the trials may try what was never measured */
+#define SHORT_S      4    /* trials that are over by then are short */
+#define WORDS_MAX    8    /* of a parameter whose words are told apart */
+#define PARAMS_MAX   40   /* numbers that tell of a trial; with more nothing is told */
 
 /* ---- knobs ---- */
 
@@ -137,7 +141,6 @@ static void make_list(struct run *run)
     }
     tuning->n_list = kept;
     tuning->measured = xcalloc(kept + 1, sizeof(*tuning->measured));
-    tuning->begun = xcalloc(kept + 1, sizeof(*tuning->begun));
     tuning->told_of = xcalloc(kept + 1, sizeof(*tuning->told_of));
     tuning->frozen = xcalloc(tuning->n, sizeof(*tuning->frozen));
 }
@@ -250,7 +253,6 @@ void tuning_close(struct run *run)
     free(tuning->start);
     free(tuning->list);
     free(tuning->measured);
-    free(tuning->begun);
     free(tuning->told_of);
     free(tuning->frozen);
     free(tuning);
@@ -325,22 +327,29 @@ struct learning *tuning_learning(struct run *run, int64_t trial)
     return past->learning;
 }
 
-static bool same_restarts(const struct tuning *tuning, const double *a, const double *b)
+static bool are_short(const struct run *run)
 {
-    for (size_t j = 0; j < tuning->n; j++)
-        if (tuning->knobs[j].restart && a[j] != b[j])
-            return false;
-    return true;
+    return run->mean_run_us > 0 && run->mean_run_us < SHORT_S * US_PER_S;
 }
 
-/* Has any trial begun with one that differs from it only in what can be changed in place? */
-static bool known_kind(const struct tuning *tuning, const double *configuration)
+bool tuning_inside(const struct knob *knob)
 {
-    for (size_t i = 0; i < tuning->n_list; i++)
-        if ((tuning->begun[i] || tuning->measured[i]) &&
-            same_restarts(tuning, tuning->list + i * tuning->n, configuration))
-            return true;
-    return false;
+    return system_name_of(knob->name) >= SYSTEM_THREADS;
+}
+
+/* Can it not be tried while a trial runs? */
+static bool by_trials(const struct run *run, const struct knob *knob)
+{
+    return knob->restart || are_short(run) || (run->tuning->deaf && tuning_inside(knob));
+}
+
+/* Do they differ only in what can? */
+static bool same_kind(const struct run *run, const double *a, const double *b)
+{
+    for (size_t j = 0; j < run->tuning->n; j++)
+        if (by_trials(run, &run->tuning->knobs[j]) && a[j] != b[j])
+            return false;
+    return true;
 }
 
 static struct belief_ln promise(const struct run *run, int64_t trial, const double *configuration)
@@ -355,26 +364,6 @@ static struct belief_ln promise(const struct run *run, int64_t trial, const doub
         belief.deviation = hypot(belief.deviation, worth.deviation);
     }
     return belief;
-}
-
-/* The one that nobody began with and that promises most; NULL: none. */
-static const double *unknown_kind(const struct run *run, int64_t trial)
-{
-    const struct tuning *tuning = run->tuning;
-    const double *best = NULL;
-    double best_mean = -BETTER;
-
-    for (size_t i = 0; i < tuning->n_list; i++) {
-        const double *row = tuning->list + i * tuning->n;
-        if (!speed_feasible(tuning->speed, row) || known_kind(tuning, row))
-            continue;
-        struct belief_ln belief = promise(run, trial, row);
-        if (belief.mean - belief.deviation < best_mean) {
-            best_mean = belief.mean - belief.deviation;
-            best = row;
-        }
-    }
-    return best;
 }
 
 /* Of those that were measured, here or before: to begin with another costs nothing. Of all, where
@@ -400,47 +389,101 @@ static const double *best_known(const struct run *run, int64_t trial)
     return best;
 }
 
-/* One trial in EXPLORE_PART may begin with what nobody began with, while enough will profit. */
-static bool explores(const struct run *run, int64_t trial)
-{
-    bool restarts = false;
-
-    for (size_t j = 0; j < run->tuning->n; j++)
-        restarts |= run->tuning->knobs[j].restart;
-    return restarts && trial % EXPLORE_PART == 2 && run->budget - trial >= EXPLORE_PART;
-}
-
-static const double *choose(const struct run *run, int64_t trial)
+/* The one of another kind that may be better than the best known by most; NULL: none may. */
+static const double *most_promising(const struct run *run, int64_t trial, const double *known)
 {
     const struct tuning *tuning = run->tuning;
-    const struct trial_tuning *past = tuning_trial(run->tuning, trial);
+    double best = promise(run, trial, known).mean - BETTER;
+    const double *found = NULL;
+
+    for (size_t i = 0; i < tuning->n_list; i++) {
+        const double *row = tuning->list + i * tuning->n;
+        if (!speed_feasible(tuning->speed, row) || same_kind(run, row, known))
+            continue;
+        struct belief_ln belief = promise(run, trial, row);
+        if (belief.mean - belief.deviation < best) {
+            best = belief.mean - belief.deviation;
+            found = row;
+        }
+    }
+    return found;
+}
+
+/* One trial in EXPLORE_PART may, while enough will profit. */
+static bool explores(const struct run *run, int64_t trial)
+{
+    return run->tuning->explored * EXPLORE_PART < trial - 1 && run->budget - trial >= EXPLORE_PART;
+}
+
+static const double *choose(struct run *run, int64_t trial)
+{
+    struct tuning *tuning = run->tuning;
+    const struct trial_tuning *past = tuning_trial(tuning, trial);
 
     if (!tuning->speed)
         return tuning->start;
     if (past->good) /* it goes on where it was */
         return past->good;
-    const double *unknown = explores(run, trial) ? unknown_kind(run, trial) : NULL;
-    return unknown ? unknown : best_known(run, trial);
+    const double *known = best_known(run, trial);
+    const double *other = explores(run, trial) ? most_promising(run, trial, known) : NULL;
+    tuning->explored += other != NULL;
+    return other ? other : known;
 }
 
-void tuning_size(struct live *live)
+/* ---- the hyperparameters of a trial ---- */
+
+static void tell_size(const struct live *live, const double *point)
 {
     static const char *const names[] = {"batch", "batch_size", "batchsize", "batch-size", "bs"};
-    struct run *run = live->run;
+    const struct run *run = live->run;
 
-    for (size_t i = 0; run->tuning && run->tuning->speed && i < ARRAY_LEN(names); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         ptrdiff_t at = space_find(&run->spec.space, names[i]);
-        double x = at >= 0 ? run_trial(run, live->attempt.trial)->point[at] : NAN;
-        if (isnan(x))
+        if (at < 0 || isnan(point[at]))
             continue;
-        struct value value = param_value(&run->spec.space.params[at], x);
-        if (value.number > 0) {
-            speed_size(run->tuning->speed, progress_key(live), log(value.number));
+        struct value value = param_value(&run->spec.space.params[at], point[at]);
+        if (value.number > 0)
             speed_size(run->tuning->speed, (uint64_t)live->attempt.trial, log(value.number));
-        }
         value_release(&value);
         return;
     }
+}
+
+static bool are_words(const struct param *param)
+{
+    return param->type == PARAM_CHOICE && isnan(number_of(&param->choices[0]));
+}
+
+/* A number is its place in its range; of a few words each is one that is 1 or 0. */
+static void tell_params(const struct live *live, const double *point)
+{
+    const struct run *run = live->run;
+    VEC(double) all = {0};
+
+    for (size_t j = 0; j < run->spec.space.n; j++) {
+        const struct param *param = &run->spec.space.params[j];
+        size_t words = are_words(param) ? param->n_choices : 0;
+        bool active = !isnan(point[j]);
+        if (param_size(param) == 1 || words > WORDS_MAX)
+            continue;
+        if (!words)
+            vec_push(&all, active ? param_to_unit(param, point[j]) : 0.5);
+        for (size_t i = 0; i < words; i++)
+            vec_push(&all, active && param_index(param, point[j]) == (double)i);
+    }
+    if (all.len && all.len <= PARAMS_MAX)
+        speed_params(run->tuning->speed, (uint64_t)live->attempt.trial, all.at, all.len);
+    vec_release(&all);
+}
+
+static void tell_trial(const struct live *live)
+{
+    const double *point = run_trial(live->run, live->attempt.trial)->point;
+
+    if (!live->run->tuning->speed)
+        return;
+    tell_size(live, point);
+    tell_params(live, point);
 }
 
 static void set_system(struct live *live, int64_t generation)
@@ -503,7 +546,7 @@ void tuning_begin(struct live *live, struct now now)
     progress_begin(live);
     if (!run->tuning)
         return;
-    tuning_size(live);
+    tell_trial(live);
     live->tuned = tuned_new(run);
     struct pending *pending = map_find(&run->tuning->pending, trial);
     if (pending) {
@@ -516,9 +559,6 @@ void tuning_begin(struct live *live, struct now now)
         memcpy(live->tuned->now, choose(run, live->attempt.trial),
                run->tuning->n * sizeof(*live->tuned->now));
     }
-    size_t place = tuning_find(run->tuning, live->tuned->now);
-    if (place != SIZE_MAX)
-        run->tuning->begun[place] = true;
     set_system(live, 1);
 }
 
@@ -530,7 +570,7 @@ void tuning_adopt(struct live *live, struct now now)
     progress_begin(live);
     if (!run->tuning)
         return;
-    tuning_size(live);
+    tell_trial(live);
     live->tuned = tuned_new(run);
     if (run->spec.tune == TUNE_JOINT)
         take_point(live);

@@ -97,13 +97,14 @@ struct tuning {
     double *start; /* (n) */
     double *list;  /* (n_list, n) all configurations that make sense */
     size_t n_list;
-    bool *measured;             /* (n_list) by some trial */
-    double load;                /* cores taken by others, as some trial saw it last */
-    struct speed *speed;        /* NULL: they stay as they start */
-    struct map trials;          /* trial → struct trial_tuning */
-    bool *begun;                /* (n_list) with it, by some attempt */
-    bool *told_of;              /* (n_list) by earlier knowledge */
-    bool *frozen;               /* (n) cannot be moved on this machine */
+    bool *measured;      /* (n_list) by some trial */
+    double load;         /* cores taken by others, as some trial saw it last */
+    struct speed *speed; /* NULL: they stay as they start */
+    struct map trials;   /* trial → struct trial_tuning */
+    int64_t explored;    /* trials that began with what may be better */
+    bool *told_of;       /* (n_list) by earlier knowledge */
+    bool *frozen;        /* (n) cannot be moved on this machine */
+    bool deaf; /* the program does not listen: what is its own to change is set at its start */
     bool stuck_noted;           /* it was said that nothing can be changed */
     bool blind_noted;           /* … that what changes learning is judged by steps */
     struct learning *learning;  /* of the newest trial that has told some; borrowed from it */
@@ -136,6 +137,8 @@ bool tuning_from_json(const struct run *run, const char *json, double *ret_confi
 void tuning_json(const struct run *run, const double *configuration, struct str *to);
 /* Value of a system parameter by its name; NaN: there is none. */
 double tuning_value(const struct run *run, const double *configuration, enum system_name name);
+/* Is it in the program's hands, not ours? */
+bool tuning_inside(const struct knob *knob);
 /* Its place in the list; SIZE_MAX: it is not there. */
 size_t tuning_find(const struct tuning *tuning, const double *configuration);
 /* Begin an attempt: with what is pending for its trial, what it had before, or the best known. */
@@ -143,8 +146,6 @@ void tuning_begin(struct live *live, struct now now);
 /* Of one that an earlier engine started. */
 void tuning_adopt(struct live *live, struct now now);
 void tuned_free(struct tuned *tuned);
-/* Tell the speed model how large the trial's steps are: by its batch, where it has one. */
-void tuning_size(struct live *live);
 /* What became of the trial; made when it is first asked for. */
 struct trial_tuning *tuning_trial(struct tuning *tuning, int64_t trial);
 /* What a step teaches under each configuration, by the objective; NULL: nothing changes that, or
@@ -166,6 +167,8 @@ void progress_turn(struct live *live, struct now now);
 void progress_use(struct live *live, const struct attempt_use *use, struct now now);
 /* Time passes without samples. */
 void progress_timer(struct live *live, struct now now);
+/* It has ended well: what it did since its last whole window is told, too. */
+void progress_end(struct live *live, struct now now);
 /* What it went through is void: it was changed, paused, or goes on. */
 void progress_changed(struct live *live, struct now now);
 /* Its files are read anew: what is old does not count. */
@@ -175,6 +178,8 @@ uint64_t progress_key(const struct live *live);
 
 /* ---- tuned.c ---- */
 void tuned_on_window(struct live *live, const struct window_result *window, struct now now);
+/* The last one, of a trial that has ended: it teaches, and nothing is left to decide. */
+void tuned_on_rest(struct live *live, const struct window_result *rest);
 void tuned_on_use(struct live *live, const struct attempt_use *use, struct now now);
 /* It has failed: is what was tried to blame? Then the trial goes on with another configuration. */
 bool tuned_to_blame(struct live *live, const struct ending *ending, struct now now);

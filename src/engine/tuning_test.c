@@ -36,6 +36,55 @@ TEST(threads_are_changed_in_place_and_the_next_trial_begins_with_what_was_found)
     tear_down();
 }
 
+#define SHORT_SPEC                                                                                 \
+    "{\"name\":\"t\",\"command\":\"true\",\"code\":\"none\",\"params\":{\"x\":[1,2,3,4,5,6,7,8]}," \
+    "\"search\":{\"algorithm\":\"grid\",\"parallel\":1,\"trials\":8},\"system\":{\"threads\":[2,"  \
+    "1]}}"
+
+/* So short that what is tried in it never fills a window. */
+TEST(what_a_short_trial_tried_at_its_end_serves_the_next)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    struct program program = launch(1, by_threads, true);
+    for (int i = 0; i < 300 && str_eq(system_of(1), "{\"threads\":2}"); i++)
+        train(&program, 0.01);
+    train(&program, 0.5);
+    assert_int_equal(count_events("\"advice\":\"adopt\""), 0);
+    ended(1, REASON_NONE, 0);
+    assert_string_equal(system_of(2), "{\"threads\":1}");
+    tear_down();
+}
+
+TEST(short_trials_try_by_beginning)
+{
+    set_up(4, 0);
+    submit(SHORT_SPEC);
+    for (int64_t i = 1; i <= 2; i++) {
+        struct program program = launch(i, by_threads, true);
+        train(&program, 0.7);
+        ended(i, REASON_NONE, 0);
+    }
+    assert_int_equal(count_events("\"event\":\"tuned\""), 0);
+    assert_string_equal(system_of(2), "{\"threads\":1}");
+    assert_string_equal(system_of(3), "{\"threads\":1}"); /* the trials are alike but for that */
+    tear_down();
+}
+
+/* A tenth of a second says nothing. */
+TEST(a_trial_that_ends_at_once_teaches_nothing)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    struct program program = launch(1, by_threads, true);
+    for (int i = 0; i < 300 && str_eq(system_of(1), "{\"threads\":2}"); i++)
+        train(&program, 0.01);
+    train(&program, 0.1);
+    ended(1, REASON_NONE, 0);
+    assert_string_equal(system_of(2), "{\"threads\":2}");
+    tear_down();
+}
+
 TEST(threads_of_a_program_that_does_not_listen_stay_as_they_are)
 {
     set_up(4, 0);
@@ -44,6 +93,25 @@ TEST(threads_of_a_program_that_does_not_listen_stay_as_they_are)
     train(&program, 20);
     assert_string_equal(system_of(1), "{\"threads\":2}");
     assert_int_equal(count(COMMAND_SYSTEM), 0);
+    tear_down();
+}
+
+/* … while it runs. Its trials are long, so it is not for that that they begin otherwise. */
+TEST(threads_of_a_program_that_does_not_listen_are_found_by_its_trials)
+{
+    size_t slow = 0;
+
+    set_up(4, 0);
+    submit(SHORT_SPEC);
+    for (int64_t i = 1; i <= 8; i++) {
+        struct program program = launch(i, by_threads, false);
+        train(&program, 6);
+        slow += str_eq(system_of(i), "{\"threads\":2}");
+        ended_after(i, REASON_NONE, 0, 6 * US_PER_S);
+    }
+    assert_int_equal(count(COMMAND_SYSTEM), 0);
+    assert_true(slow >= 1 && slow <= 3);
+    assert_string_equal(system_of(8), "{\"threads\":1}");
     tear_down();
 }
 

@@ -10,6 +10,7 @@
 #include "tune/speed.h"
 #include "tune/speed_internal.h"
 
+#include <assert.h>
 #include <math.h>
 
 #define MEMORY      8    /* windows */
@@ -23,6 +24,7 @@
 #define DOUBT       0.15 /* deviation of what was measured before the machine changed */
 #define PRIOR_DOUBT 1.0  /* … of knowledge that does not fit */
 #define GUESS_N     1    /* windows that the guess of a change's cost counts as */
+#define NUMBER      ((UINT64_C(1) << SPEED_UNIT_BIT) - 1)
 
 static const double change_guess[CHANGE_KINDS] = {0, 0.1, 10};
 
@@ -48,7 +50,9 @@ void speed_free(struct speed *speed)
     vec_release(&speed->configurations);
     vec_release(&speed->infeasible);
     vec_release(&speed->rows);
-    vec_release(&speed->sizes);
+    vec_foreach (trial, &speed->trials)
+        free(trial->params);
+    vec_release(&speed->trials);
     speed_model_free(speed->model);
     free(speed);
 }
@@ -108,22 +112,45 @@ static void add_row(struct speed *speed, struct speed_row row)
     forget_model(speed);
 }
 
-double speed_size_of(const struct speed *speed, uint64_t trial)
+const struct speed_trial *speed_trial_of(const struct speed *speed, uint64_t trial)
 {
-    vec_foreach (size, &speed->sizes)
-        if (size->trial == trial)
-            return size->ln_size;
-    return 0;
+    vec_foreach (known, &speed->trials)
+        if (known->number == (trial & NUMBER))
+            return known;
+    return NULL;
+}
+
+static struct speed_trial *find_or_add_trial(struct speed *speed, uint64_t trial)
+{
+    forget_model(speed);
+    vec_foreach (known, &speed->trials)
+        if (known->number == (trial & NUMBER))
+            return known;
+    if (speed->trials.len >= ROWS) {
+        free(speed->trials.at[0].params);
+        vec_remove(&speed->trials, 0);
+    }
+    vec_push(&speed->trials, ((struct speed_trial){.number = trial & NUMBER}));
+    return vec_last(&speed->trials);
 }
 
 void speed_size(struct speed *speed, uint64_t trial, double ln_size)
 {
     if (!(fabs(ln_size) < EXTREME))
         return;
-    if (speed->sizes.len >= ROWS)
-        vec_remove(&speed->sizes, 0);
-    vec_push(&speed->sizes, ((struct speed_size){trial, ln_size}));
-    forget_model(speed);
+    find_or_add_trial(speed, trial)->ln_size = ln_size;
+    speed->sized = true;
+}
+
+void speed_params(struct speed *speed, uint64_t trial, const double *params, size_t n)
+{
+    struct speed_trial *known = find_or_add_trial(speed, trial);
+
+    assert(!speed->d || speed->d == n);
+    speed->d = n;
+    known->params = xrealloc(known->params, n * sizeof(*params) + 1);
+    for (size_t i = 0; i < n; i++)
+        known->params[i] = params[i] >= 0 && params[i] <= 1 ? params[i] : 0.5;
 }
 
 bool speed_tell(struct speed *speed, uint64_t trial, const double *configuration, double load,
@@ -133,7 +160,8 @@ bool speed_tell(struct speed *speed, uint64_t trial, const double *configuration
         return false;
 
     size_t c = find_or_add(speed, configuration);
-    struct speed_row row = {trial, false, c, load, 0, 0, 0, speed_size_of(speed, trial)};
+    const struct speed_trial *known = speed_trial_of(speed, trial);
+    struct speed_row row = {trial, false, c, load, 0, 0, 0, known ? known->ln_size : 0};
     for (size_t i = 0; i < speed->rows.len; i++) {
         struct speed_row *old = &speed->rows.at[i];
         if (!old->knowledge && old->trial == trial && old->configuration == c &&

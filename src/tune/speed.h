@@ -3,13 +3,16 @@
  * speed.h — how long a unit of progress takes under each configuration of the machine.
  *
  *     ln seconds per unit = base(trial) + effect(configuration) + slope·load + size × counts
+ *     base(trial) = level(unit) + slopes·hyperparameters + what is the trial's own
  *
  * The effect belongs to the program, the base to the trial, so every trial teaches the effects for
  * all others; what a trial measured itself counts more than what another did, and what was seen
- * under another load counts less. Effects follow the scalability law for counts; what is left
- * is one free effect for each configuration where there are at most SPEED_RIDGE of them, and a
- * Gaussian process over the configurations where there are more.
+ * under another load counts less. Trials that never changed their configuration teach it, too, as
+ * far as their hyperparameters explain how they differ otherwise. Effects follow the scalability
+ * law for counts; what is left is one free effect for each configuration where there are at most
+ * SPEED_RIDGE of them, and a Gaussian process over the configurations where there are more.
  *
+ * A trial is a number below 2^SPEED_UNIT_BIT; the bits above name the unit of its progress.
  * Also kept: the seconds that each kind of change has cost. Call linalg_open() before.
  * Same calls, same answers. Load is in cores taken by others.
  */
@@ -18,7 +21,8 @@
 
 #include "tune/knob.h"
 
-#define SPEED_RIDGE 12
+#define SPEED_RIDGE    12
+#define SPEED_UNIT_BIT 40
 
 struct speed;
 
@@ -42,6 +46,8 @@ bool speed_tell(struct speed *speed, uint64_t trial, const double *configuration
  * more of them worth it, so what another trial measured is carried over by the difference. Before
  * its first window; not told: all are of one size. */
 void speed_size(struct speed *speed, uint64_t trial, double ln_size);
+/* Its hyperparameters as n numbers in [0,1], as many for every trial. Before its first window. */
+void speed_params(struct speed *speed, uint64_t trial, const double *params, size_t n);
 /* What earlier knowledge says: ln seconds under this configuration against any fixed level. Only
  * differences between several such tells count; so tell the configuration at hand, too. */
 bool speed_prior(struct speed *speed, const double *configuration, double ln_effect,

@@ -3,10 +3,11 @@
  * speed_fit.c — fit the speed model: scalability laws first, then ridge regression of what they
  * leave, then, where there are many configurations, a Gaussian process over them.
  *
- * The base of each trial is free, and taken out of the normal equations in closed form: with W the
- * sum of a trial's weights, m its mean features and r what the laws leave,
- *     A = P + Σ_trials (Σ w·x·xᵀ − W·m·mᵀ),   b = Σ_trials (Σ w·x·r − W·m·r̄),   θ = A⁻¹b.
- * So a thousand trials cost no more than their rows.
+ * What is a trial's own, u ~ N(0, τ²), is taken out of the normal equations in closed form: with W
+ * the sum of a trial's weights, V = W + 1/τ², s = Σ w·x of its features and r what the laws leave,
+ *     A = P + Σ_trials (Σ w·x·xᵀ − s·sᵀ/V),   b = Σ_trials (Σ w·x·r − s·Σ w·r/V),   θ = A⁻¹b,
+ * and u = Σ w·(r − x·θ)/V. So a thousand trials cost no more than their rows. τ follows from the u
+ * of all trials; that of knowledge, which has no level, and of a trial alone is infinite.
  */
 #include "linalg/linalg.h"
 #include "tune/speed_internal.h"
@@ -19,8 +20,13 @@
 #define SLOPE_SD    0.4  /* of a knob's slope beside the law */
 #define LOADED_SD   1.0  /* of the slope by load */
 #define SIZE_SD     0.3  /* of a count's slope for each e-fold of a step's size */
-#define EFFECT_SD   0.3  /* of a configuration's own effect */
-#define UNKNOWN     5.0  /* deviation of a base of which nothing is known */
+#define LEVEL_SD    20   /* of the level of a unit */
+#define PARAM_SD    1.0  /* of what a hyperparameter does over its whole range */
+#define APART_SD    0.5  /* of a trial's own, as good as APART_N trials */
+#define APART_N     3
+#define APART_FITS  3
+#define EFFECT_SD   0.3 /* of a configuration's own effect */
+#define UNKNOWN     5.0 /* deviation of a base of which nothing is known */
 #define MEMORY      8
 #define GP_STEPS    30
 #define GP_SD       0.6 /* what the process is expected to explain, as good as GP_SD_N rows */
@@ -34,6 +40,7 @@ void speed_model_free(struct speed_model *model)
     free(model->feature_of);
     free(model->theta);
     free(model->covariance);
+    free(model->units);
     free(model->centre);
     free(model->first);
     free(model->row_base);
@@ -113,7 +120,7 @@ static double by_size(const struct speed *speed, const struct speed_model *model
     double delta = row->knowledge ? 0 : row->size - model->size, sum = 0;
     const double *configuration = configuration_of(speed, row);
 
-    for (size_t j = 0; j < speed->n && speed->sizes.len; j++) {
+    for (size_t j = 0; j < speed->n && speed->sized; j++) {
         size_t k = model->first[speed->n] + 1 + j;
         if (speed->knobs[j].kind != KNOB_COUNT)
             continue;
@@ -147,6 +154,40 @@ static double features(const struct speed *speed, const struct speed_model *mode
     return 0;
 }
 
+/* What a trial's level and hyperparameters are, beside what features() says. False: its unit is not
+ * known. */
+static bool trial_features(const struct speed *speed, const struct speed_model *model,
+                           uint64_t trial, double *x)
+{
+    const struct speed_trial *known = speed_trial_of(speed, trial);
+    size_t unit = 0;
+
+    while (unit < model->n_units && model->units[unit] != trial >> SPEED_UNIT_BIT)
+        unit++;
+    if (unit == model->n_units)
+        return false;
+    x[model->levels + unit] = 1;
+    for (size_t j = 0; known && known->params && j < speed->d; j++)
+        x[model->params + j] = known->params[j] - 0.5;
+    return true;
+}
+
+static void number_units(const struct speed *speed, struct speed_model *model)
+{
+    model->units = xcalloc(speed->rows.len + 1, sizeof(*model->units));
+    vec_foreach (row, &speed->rows) {
+        uint64_t unit = row->trial >> SPEED_UNIT_BIT;
+        size_t i = 0;
+        while (i < model->n_units && model->units[i] != unit)
+            i++;
+        if (!row->knowledge && i == model->n_units)
+            model->units[model->n_units++] = unit;
+    }
+    model->levels = model->f;
+    model->params = model->f += model->n_units;
+    model->f += speed->d;
+}
+
 static void number_features(const struct speed *speed, struct speed_model *model)
 {
     size_t m = speed->infeasible.len;
@@ -160,8 +201,9 @@ static void number_features(const struct speed *speed, struct speed_model *model
         model->f += speed->knobs[j].kind == KNOB_COUNT ? 1 : speed->knobs[j].n;
     }
     model->first[speed->n] = model->f++;
-    if (speed->sizes.len)
+    if (speed->sized)
         model->f += speed->n;
+    number_units(speed, model);
     for (size_t i = 0; i < speed->rows.len; i++) {
         size_t *feature = &model->feature_of[speed->rows.at[i].configuration];
         if (*feature == SIZE_MAX)
@@ -171,16 +213,21 @@ static void number_features(const struct speed *speed, struct speed_model *model
 
 static void set_prior(const struct speed *speed, struct speed_model *model)
 {
+    size_t load = model->first[speed->n];
+
     for (size_t k = 0; k < model->f; k++) {
-        size_t load = model->first[speed->n];
-        bool sized = speed->sizes.len && k > load && k <= load + speed->n;
-        double sd = k < load ? SLOPE_SD : k == load ? LOADED_SD : sized ? SIZE_SD : EFFECT_SD;
+        double sd = k < load                       ? SLOPE_SD
+                    : k == load                    ? LOADED_SD
+                    : k < model->levels            ? SIZE_SD
+                    : k < model->params            ? LEVEL_SD
+                    : k < model->params + speed->d ? PARAM_SD
+                                                   : EFFECT_SD;
         model->covariance[k + k * model->f] = 1 / (sd * sd);
     }
 }
 
-/* One trial's rows into the normal equations. Leaves its mean features in `centre` and returns the
- * mean of what the laws leave. No group is empty. */
+/* One trial's rows into the normal equations. Leaves s/V in `centre`, V in *ret_weight, and returns
+ * Σ w·r/V. No group is empty. */
 static double add_group(const struct speed *speed, struct speed_model *model, const size_t *group,
                         size_t g, double *centre, double *x, double *ret_weight)
 {
@@ -197,6 +244,10 @@ static double add_group(const struct speed *speed, struct speed_model *model, co
         double r = row->mean - law_effect(speed, configuration);
         features(speed, model, configuration, row->knowledge ? model->load : row->load, x);
         by_size(speed, model, row, x);
+        if (!row->knowledge)
+            trial_features(speed, model, row->trial, x);
+        if (total == 0 && !row->knowledge)
+            total = 1 / (model->apart * model->apart); /* 0 if it is infinite */
         total += w;
         level += w * r;
         for (size_t k = 0; k < f; k++) {
@@ -217,9 +268,11 @@ static double add_group(const struct speed *speed, struct speed_model *model, co
     return level / total;
 }
 
-/* The base of the trial asked for; of one not seen yet, what the others' are like. */
+/* The base of the trial asked for; of one not seen yet, what its hyperparameters say, and of one in
+ * a unit not seen yet, what the others' are like. */
 static void set_base(const struct speed *speed, struct speed_model *model)
 {
+    autofree(mem) double *x = xcalloc(model->f, sizeof(*x));
     double mean = 0, squares = 0, n = 0;
 
     for (size_t i = 0; i < speed->rows.len; i++) {
@@ -228,6 +281,7 @@ static void set_base(const struct speed *speed, struct speed_model *model)
             continue;
         if (row->trial == model->trial) {
             model->base = model->row_base[i];
+            model->alike = true;
             return;
         }
         double before = model->row_base[i] - mean;
@@ -236,50 +290,101 @@ static void set_base(const struct speed *speed, struct speed_model *model)
     }
     model->base = mean;
     model->spread = n > 0 ? sqrt((squares + 1) / n) : UNKNOWN;
+    model->alike = isfinite(model->apart) && trial_features(speed, model, model->trial, x);
+    if (!model->alike)
+        return;
+    model->base = vec_dot(x, model->theta, model->f);
+    model->spread = model->apart;
 }
 
-/* What a group's base is once theta is known; the spread and the centre are of the trial asked for.
- */
-static void set_group_base(const struct speed *speed, struct speed_model *model,
-                           const size_t *group, size_t g, const double *centre, double level,
-                           double weight)
+/* What is a group's own once theta is known, and with it the base of its rows; the spread and the
+ * centre are of the trial asked for. */
+static double set_group_base(const struct speed *speed, struct speed_model *model,
+                             const size_t *group, size_t g, const double *centre, double level,
+                             double weight)
 {
-    double base = level - vec_dot(centre, model->theta, model->f);
+    double own = level - vec_dot(centre, model->theta, model->f);
+    autofree(mem) double *x = xcalloc(model->f, sizeof(*x));
 
     for (size_t i = 0; i < speed->rows.len; i++) {
         const struct speed_row *row = &speed->rows.at[i];
         if (group[i] != g)
             continue;
-        model->row_base[i] = base;
+        if (!row->knowledge)
+            trial_features(speed, model, row->trial, x);
+        model->row_base[i] = own + vec_dot(x, model->theta, model->f);
         if (!row->knowledge && row->trial == model->trial) {
             model->spread = sqrt(1 / weight);
             memcpy(model->centre, centre, model->f * sizeof(*centre));
         }
     }
+    return own;
+}
+
+static void solve(struct speed_model *model)
+{
+    size_t f = model->f;
+
+    if (chol(model->covariance, f, f)) {
+        chol_solve_lower(model->covariance, f, f, model->theta, 1, f);
+        chol_solve_upper(model->covariance, f, f, model->theta, 1, f);
+        chol_inverse(model->covariance, f, f);
+        return;
+    }
+    /* cannot be but by rounding: then only the bases are known */
+    memset(model->theta, 0, f * sizeof(double));
+    memset(model->covariance, 0, f * f * sizeof(double));
+    for (size_t k = 0; k < f; k++)
+        model->covariance[k + k * f] = EFFECT_SD * EFFECT_SD;
+}
+
+static bool is_knowledge(const struct speed *speed, const size_t *group, size_t g)
+{
+    size_t i = 0;
+
+    while (group[i] != g)
+        i++;
+    return speed->rows.at[i].knowledge;
+}
+
+/* Once, with τ as it is; returns what τ then looks like. */
+static double fit_once(const struct speed *speed, struct speed_model *model, const size_t *group,
+                       size_t groups)
+{
+    size_t f = model->f;
+    autofree(mem) double *block = xcalloc(groups * (f + 2) + f + 1, sizeof(*block));
+    double *levels = block, *weights = levels + groups, *x = weights + groups, *centres = x + f;
+    double squares = APART_N * APART_SD * APART_SD, n = APART_N;
+
+    memset(model->theta, 0, f * sizeof(double));
+    memset(model->covariance, 0, f * f * sizeof(double));
+    set_prior(speed, model);
+    for (size_t g = 0; g < groups; g++)
+        levels[g] = add_group(speed, model, group, g, centres + g * f, x, &weights[g]);
+    solve(model);
+    for (size_t g = 0; g < groups; g++) {
+        double own = set_group_base(speed, model, group, g, centres + g * f, levels[g], weights[g]);
+        if (is_knowledge(speed, group, g))
+            continue;
+        squares += own * own + 1 / weights[g];
+        n++;
+    }
+    return sqrt(squares / n);
 }
 
 static void fit_ridge(const struct speed *speed, struct speed_model *model, const size_t *group,
                       size_t groups)
 {
-    size_t f = model->f;
-    autofree(mem) double *block = xcalloc(groups * (f + 2) + f + 1, sizeof(*block));
-    double *levels = block, *weights = levels + groups, *x = weights + groups, *centres = x + f;
+    size_t trials = groups;
 
-    set_prior(speed, model);
     for (size_t g = 0; g < groups; g++)
-        levels[g] = add_group(speed, model, group, g, centres + g * f, x, &weights[g]);
-    if (chol(model->covariance, f, f)) {
-        chol_solve_lower(model->covariance, f, f, model->theta, 1, f);
-        chol_solve_upper(model->covariance, f, f, model->theta, 1, f);
-        chol_inverse(model->covariance, f, f);
-    } else { /* cannot be but by rounding: then only the bases are known */
-        memset(model->theta, 0, f * sizeof(double));
-        memset(model->covariance, 0, f * f * sizeof(double));
-        for (size_t k = 0; k < f; k++)
-            model->covariance[k + k * f] = EFFECT_SD * EFFECT_SD;
+        trials -= is_knowledge(speed, group, g);
+    model->apart = trials > 1 ? APART_SD : INFINITY;
+    double apart = fit_once(speed, model, group, groups);
+    for (int i = 1; i < APART_FITS && trials > 1; i++) {
+        model->apart = apart;
+        apart = fit_once(speed, model, group, groups);
     }
-    for (size_t g = 0; g < groups; g++)
-        set_group_base(speed, model, group, g, centres + g * f, levels[g], weights[g]);
     set_base(speed, model);
 }
 
@@ -358,7 +463,8 @@ struct speed_model *speed_fit(struct speed *speed, uint64_t trial, double load)
 
     model->trial = trial;
     model->load = load;
-    model->size = speed_size_of(speed, trial);
+    const struct speed_trial *known = speed_trial_of(speed, trial);
+    model->size = known ? known->ln_size : 0;
     if (speed->stale)
         fit_laws(speed, model, group, groups);
     number_features(speed, model);
@@ -420,6 +526,8 @@ struct belief_ln speed_model_predict(const struct speed *speed, const struct spe
     }
     belief.mean =
         model->base + law_effect(speed, configuration) + vec_dot(x, model->theta, model->f);
+    if (model->alike)
+        trial_features(speed, model, model->trial, x);
     for (size_t k = 0; k < model->f; k++)
         x[k] -= model->centre[k];
     belief.deviation =

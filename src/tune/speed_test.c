@@ -83,6 +83,69 @@ TEST(every_trial_teaches_the_effects)
     assert_true(belief.deviation < 0.1);
 }
 
+/* Of each only one configuration was measured, and how long a step takes is mostly the trial's. */
+static struct belief_ln by_trials(uint64_t trials, bool params)
+{
+    const struct knob knob = {.name = "threads", .kind = KNOB_COUNT, .min = 1, .max = 2};
+    autofree(speed) struct speed *speed = model_of(&knob, 1);
+    const double one = 1, two = 2;
+
+    for (uint64_t trial = 1; trial <= trials; trial++) {
+        double z = (double)(trial * 7 % 11) / 10, own = 0.05 * (double)(trial * 5 % 7) / 6;
+        double threads = trial % 3 == 2 ? 1 : 2;
+        if (params)
+            speed_params(speed, trial, &z, 1);
+        speed_tell(speed, trial, &threads, 0, 3 * z + own + (threads == 1 ? -0.4 : 0), 1e-4);
+    }
+    return speed_compare(speed, trials + 1, &one, &two, 0);
+}
+
+TEST(trials_that_never_change_teach_by_what_their_hyperparameters_leave)
+{
+    assert_true(by_trials(1, true).mean > 0); /* as the law guesses */
+    struct belief_ln some = by_trials(6, true), many_more = by_trials(30, true);
+    struct belief_ln blind = by_trials(30, false);
+
+    assert_true(some.mean < 0);
+    NEAR(many_more.mean, -0.4, 0.06);
+    assert_true(many_more.deviation < 0.1 && many_more.deviation < some.deviation);
+    assert_true(blind.deviation > 0.25);
+}
+
+TEST(what_another_trial_took_is_a_guess_for_one_not_seen_yet)
+{
+    const struct knob knob = {.name = "threads", .kind = KNOB_COUNT, .min = 1, .max = 2};
+    autofree(speed) struct speed *speed = model_of(&knob, 1);
+    const double one = 1;
+
+    speed_tell(speed, 1, &one, 0, -4, 1e-4);
+    struct belief_ln first = speed_predict(speed, 2, &one, 0);
+    NEAR(first.mean, -4, 0.01);
+    assert_true(first.deviation > 0.5 && first.deviation < 2);
+    for (uint64_t trial = 2; trial <= 20; trial++)
+        speed_tell(speed, trial, &one, 0, -4, 1e-4);
+    struct belief_ln then = speed_predict(speed, 30, &one, 0);
+    NEAR(then.mean, -4, 0.01);
+    assert_true(then.deviation < 0.5 && then.deviation < first.deviation);
+}
+
+/* What others count in another unit says nothing of its level. */
+TEST(levels_of_different_units_are_not_compared)
+{
+    const struct knob knob = {.name = "threads", .kind = KNOB_COUNT, .min = 1, .max = 2};
+    autofree(speed) struct speed *speed = model_of(&knob, 1);
+    const uint64_t other = UINT64_C(3) << SPEED_UNIT_BIT;
+    const double one = 1, two = 2;
+    struct belief_ln before = speed_compare(speed, 9, &one, &two, 0);
+
+    for (uint64_t trial = 1; trial <= 6; trial++)
+        speed_tell(speed, trial % 2 ? trial : trial | other, trial % 2 ? &one : &two, 0,
+                   trial % 2 ? 0 : 7, 1e-4);
+    struct belief_ln after = speed_compare(speed, 9, &one, &two, 0);
+    NEAR(after.mean, before.mean, 0.1);
+    assert_true(after.deviation > 0.3);
+}
+
 /* A choice that made all thread counts slower is expected to do so for the next one, too. */
 TEST(an_effect_of_one_knob_is_shared_by_the_others_values)
 {
