@@ -13,7 +13,7 @@
 #define AFTER_TRIALS 100 /* to come, that count */
 #define BLAMES_MAX   2   /* failures of a trial that are laid on a configuration */
 
-void tuned_note(struct live *live, struct now now, const char *fmt, ...)
+void tuned_note(const struct live *live, struct now now, const char *fmt, ...)
 {
     autorelease(str) struct str json = STR_INIT, text = STR_INIT;
     struct run *run = live->run;
@@ -104,7 +104,7 @@ void tuned_again(struct live *live)
     tuned->trying = false;
 }
 
-/* Say once why nothing happens. */
+/* Say once why nothing happens here. */
 static void note_stuck(struct live *live, struct now now)
 {
     struct tuning *tuning = live->run->tuning;
@@ -114,7 +114,10 @@ static void note_stuck(struct live *live, struct now now)
     tuning->stuck_noted = true;
     tuned_note(live, now,
                "nothing can be changed while it runs: threads and settings of its own need a "
-               "program that uses the SDK, and a restart needs its checkpoints");
+               "program that uses the SDK, and a restart needs its checkpoints%s",
+               live->run->budget > (int64_t)live->run->trials.len
+                   ? "; trials to come may begin otherwise"
+                   : "");
 }
 
 /* Say once that what changes learning cannot be judged by it. */

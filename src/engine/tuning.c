@@ -207,6 +207,7 @@ int tuning_open(struct run *run, struct err *err)
     make_knobs(tuning, run->spec.settings);
     for (size_t j = 0; j < tuning->n; j++)
         tuning->start[j] = start_of(run, j);
+    tuning->begun = xmemdup(tuning->start, tuning->n * sizeof(*tuning->begun));
     make_list(run);
     if (run->spec.tune == TUNE_PIPELINED)
         tuning->speed = speed_new(tuning->knobs, tuning->n);
@@ -251,6 +252,7 @@ void tuning_close(struct run *run)
     free(tuning->points);
     free(tuning->knobs);
     free(tuning->start);
+    free(tuning->begun);
     free(tuning->list);
     free(tuning->measured);
     free(tuning->told_of);
@@ -537,12 +539,30 @@ static void take_point(struct live *live)
         live->tuned->now[j] = value_at(run->tuning, j, point[j]);
 }
 
+/* Where a trial begins otherwise than the one before it, and why. */
+static void say_begin(const struct live *live, struct now now)
+{
+    const struct tuning *tuning = live->run->tuning;
+    const double *to = live->tuned->now;
+    autorelease(str) struct str words = STR_INIT;
+
+    if (!tuning->speed || live->attempt.number > 1 || point_equal(to, tuning->begun, tuning->n))
+        return;
+    struct decision decision = {
+        .from = tuning->begun, .to = to, .against = to, .over = tuning->begun};
+    decision.predicted = speed_compare(tuning->speed, (uint64_t)live->attempt.trial, to,
+                                       tuning->begun, tuning->load);
+    decision.measured = decision.cost_s = NAN;
+    decision_format(&decision, tuning->knobs, tuning->n, &words);
+    tuned_note(live, now, "it begins with %s", words.s);
+    memcpy(tuning->begun, to, tuning->n * sizeof(*to));
+}
+
 void tuning_begin(struct live *live, struct now now)
 {
     struct run *run = live->run;
     uint64_t trial = (uint64_t)live->attempt.trial;
 
-    (void)now;
     progress_begin(live);
     if (!run->tuning)
         return;
@@ -558,6 +578,7 @@ void tuning_begin(struct live *live, struct now now)
     } else {
         memcpy(live->tuned->now, choose(run, live->attempt.trial),
                run->tuning->n * sizeof(*live->tuned->now));
+        say_begin(live, now);
     }
     set_system(live, 1);
 }

@@ -95,6 +95,7 @@ struct tuning {
     size_t n;
     struct knob *knobs;
     double *start; /* (n) */
+    double *begun; /* (n) with it, by the newest trial */
     double *list;  /* (n_list, n) all configurations that make sense */
     size_t n_list;
     bool *measured;      /* (n_list) by some trial */
@@ -186,7 +187,7 @@ bool tuned_to_blame(struct live *live, const struct ending *ending, struct now n
 /* What it may choose from, or how it is measured, has changed: decide from here. */
 void tuned_again(struct live *live);
 /* Say a sentence about the tuning of a trial. */
-void tuned_note(struct live *live, struct now now, const char *fmt, ...) PRINTF(3, 4);
+void tuned_note(const struct live *live, struct now now, const char *fmt, ...) PRINTF(3, 4);
 
 /* ---- configure.c ---- */
 /* Put it in place. RESTART: it is asked to save itself, and starts again. */

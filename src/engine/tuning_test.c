@@ -111,6 +111,8 @@ TEST(threads_of_a_program_that_does_not_listen_are_found_by_its_trials)
     }
     assert_int_equal(count(COMMAND_SYSTEM), 0);
     assert_true(slow >= 1 && slow <= 3);
+    assert_int_equal(count_events("; trials to come may begin otherwise"), 1);
+    assert_true(count_events("it begins with threads 2 → 1: predicted") >= 1);
     assert_string_equal(system_of(8), "{\"threads\":1}");
     tear_down();
 }

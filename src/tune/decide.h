@@ -62,7 +62,7 @@ struct decision {
     const double *against, *over; /* the comparison below is of the first to the second */
     struct belief_ln predicted;   /* ln ratio of seconds, as it was before the first was tried */
     double measured;              /* the same as measured by this trial; NAN: not yet */
-    double cost_s;                /* of this change, of what is expected */
+    double cost_s;                /* of this change, of what is expected; NAN: none is made */
     double saving_s;              /* expected of it over the time that is left */
     double remaining_s;           /* from now, under what runs */
 };

@@ -94,7 +94,8 @@ void decision_format(const struct decision *decision, const struct knob *knobs, 
     add_percent(to, decision->predicted.mean);
     str_add(to, learns(decision, knobs, n) ? " for the same learning" : " per step");
     add_interval(to, decision->predicted);
-    str_addf(to, ", cost %.1f s", decision->cost_s);
+    if (isfinite(decision->cost_s))
+        str_addf(to, ", cost %.1f s", decision->cost_s);
     if (isfinite(decision->measured)) {
         str_add(to, "; measured ");
         add_percent(to, decision->measured);

@@ -43,8 +43,9 @@ struct speed_model {
     double *centre;                 /* (f) mean features of the trial's rows */
     double *row_base;               /* (rows) of the row's trial */
     double base, spread;            /* of the trial; spread² is what is left if theta were known */
-    double apart;                   /* deviation of a trial's base from what its parameters say */
-    struct gp *gp;                  /* NULL: free effects instead */
+    bool alike;    /* the base is made of the features of level and parameters, too */
+    double apart;  /* deviation of a trial's base from what its parameters say */
+    struct gp *gp; /* NULL: free effects instead */
     double gp_scale;
 };
 
