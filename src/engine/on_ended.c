@@ -262,7 +262,7 @@ void on_ended(struct live *live, const struct agent_event *event, struct now now
         tuning_trial(run->tuning, trial->number)->stays = true;
 
     if (outcome.verdict != VERDICT_FAILED && outcome.verdict != VERDICT_RETRY)
-        progress_end(live, now);
+        progress_end(live);
     pause_ended(live);
     workloads_learn(live, &event->ending, now,
                     outcome.verdict == VERDICT_COMPLETED || outcome.verdict == VERDICT_STOPPED);

@@ -245,12 +245,11 @@ void progress_timer(struct live *live, struct now now)
         on_window(live, now);
 }
 
-void progress_end(struct live *live, struct now now)
+void progress_end(struct live *live)
 {
-    struct progress *progress = &live->progress;
+    const struct progress *progress = &live->progress;
     struct window_result rest;
 
-    feed_held(live, now);
     if (!live->tuned || live->tuned->sent_mono_us || !window_so_far(&progress->window, &rest) ||
         rest.seconds < REST_S || rest.steps < progress->window.limits.least_steps)
         return;

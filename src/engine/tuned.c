@@ -234,6 +234,15 @@ static bool settled(const struct live *live)
            run_trial(live->run, live->attempt.trial)->state != TRIAL_RUNNING;
 }
 
+/* What this trial's windows say of all trials. */
+static void note_manner(const struct live *live)
+{
+    struct tuning *tuning = live->run->tuning;
+
+    tuning->deaf = !live->sdk;
+    tuning->by_steps |= !live->tuned->by_use;
+}
+
 /* The trial works under this one. */
 static void note_good(struct live *live)
 {
@@ -257,7 +266,7 @@ void tuned_on_window(struct live *live, const struct window_result *window, stru
     configure_cost(live, window, now);
     if (!live->run->tuning->speed)
         return;
-    live->run->tuning->deaf = !live->sdk;
+    note_manner(live);
     size_t place = tuning_find(live->run->tuning, tuned->now);
     if (place != SIZE_MAX && !window->bound)
         live->run->tuning->measured[place] = true;

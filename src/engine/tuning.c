@@ -411,10 +411,13 @@ static const double *most_promising(const struct run *run, int64_t trial, const 
     return found;
 }
 
-/* One trial in EXPLORE_PART may, while enough will profit. */
+/* One trial in EXPLORE_PART may, while enough will profit; processor time would not tell. */
 static bool explores(const struct run *run, int64_t trial)
 {
-    return run->tuning->explored * EXPLORE_PART < trial - 1 && run->budget - trial >= EXPLORE_PART;
+    const struct tuning *tuning = run->tuning;
+
+    return tuning->by_steps && tuning->explored * EXPLORE_PART < trial - 1 &&
+           run->budget - trial >= EXPLORE_PART;
 }
 
 static const double *choose(struct run *run, int64_t trial)

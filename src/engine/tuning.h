@@ -105,6 +105,7 @@ struct tuning {
     int64_t explored;    /* trials that began with what may be better */
     bool *told_of;       /* (n_list) by earlier knowledge */
     bool *frozen;        /* (n) cannot be moved on this machine */
+    bool by_steps;       /* some trial has told its speed by steps */
     bool deaf; /* the program does not listen: what is its own to change is set at its start */
     bool stuck_noted;           /* it was said that nothing can be changed */
     bool blind_noted;           /* … that what changes learning is judged by steps */
@@ -169,7 +170,7 @@ void progress_use(struct live *live, const struct attempt_use *use, struct now n
 /* Time passes without samples. */
 void progress_timer(struct live *live, struct now now);
 /* It has ended well: what it did since its last whole window is told, too. */
-void progress_end(struct live *live, struct now now);
+void progress_end(struct live *live);
 /* What it went through is void: it was changed, paused, or goes on. */
 void progress_changed(struct live *live, struct now now);
 /* Its files are read anew: what is old does not count. */

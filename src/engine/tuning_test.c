@@ -117,6 +117,20 @@ TEST(threads_of_a_program_that_does_not_listen_are_found_by_its_trials)
     tear_down();
 }
 
+/* More threads take more processor time whether they help or not. */
+TEST(trials_that_report_no_step_all_begin_alike)
+{
+    set_up(4, 0);
+    submit(SHORT_SPEC);
+    for (int64_t i = 1; i <= 5; i++) {
+        launch(i, by_threads, false);
+        t.now_us += 3 * US_PER_S;
+        ended_after(i, REASON_NONE, 0, 3 * US_PER_S);
+        assert_string_equal(system_of(i), "{\"threads\":2}");
+    }
+    tear_down();
+}
+
 TEST(cpus_are_changed_from_outside)
 {
     set_up(4, 0);
