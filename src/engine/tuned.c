@@ -294,7 +294,7 @@ void tuned_on_rest(struct live *live, const struct window_result *rest)
     struct tuning *tuning = live->run->tuning;
     size_t place = tuning_find(tuning, tuned->now);
 
-    tuning->deaf = !live->sdk;
+    note_manner(live);
     if (tuning->speed &&
         speed_tell(tuning->speed, progress_key(live), tuned->now, tuned->load, rest->ln_seconds,
                    rest->error * rest->error) &&
