@@ -18,7 +18,7 @@
 
 #define LIST_MAX     256  /* configurations that are looked at */
 #define BETTER       0.05 /* what the best known must promise before a trial begins with it */
-#define EXPLORE_PART 3    /* one in so many of the trials may try what was never measured */
+#define EXPLORE_PART 3    /* one in so many of the trials may begin with what may be better */
 #define SHORT_S      4    /* trials that are over by then are short */
 #define WORDS_MAX    8    /* of a parameter whose words are told apart */
 #define PARAMS_MAX   40   /* numbers that tell of a trial; with more nothing is told */

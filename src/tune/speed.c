@@ -148,7 +148,7 @@ void speed_params(struct speed *speed, uint64_t trial, const double *params, siz
 
     assert(!speed->d || speed->d == n);
     speed->d = n;
-    known->params = xrealloc(known->params, n * sizeof(*params) + 1);
+    known->params = xrealloc(known->params, n * sizeof(*params));
     for (size_t i = 0; i < n; i++)
         known->params[i] = params[i] >= 0 && params[i] <= 1 ? params[i] : 0.5;
 }
