@@ -243,6 +243,22 @@ static void note_manner(const struct live *live)
     tuning->by_steps |= !live->tuned->by_use;
 }
 
+static void note_measured(const struct live *live, const struct window_result *window)
+{
+    const struct tuning *tuning = live->run->tuning;
+    size_t place = tuning_find(tuning, live->tuned->now);
+
+    if (place != SIZE_MAX && !window->bound)
+        tuning->measured[place] = true;
+}
+
+/* Where nothing is to be decided; else decide.c does. */
+static void tell_speed(const struct live *live, const struct window_result *window)
+{
+    speed_tell(live->run->tuning->speed, progress_key(live), live->tuned->now, live->tuned->load,
+               window->ln_seconds, window->error * window->error);
+}
+
 /* The trial works under this one. */
 static void note_good(struct live *live)
 {
@@ -267,9 +283,7 @@ void tuned_on_window(struct live *live, const struct window_result *window, stru
     if (!live->run->tuning->speed)
         return;
     note_manner(live);
-    size_t place = tuning_find(live->run->tuning, tuned->now);
-    if (place != SIZE_MAX && !window->bound)
-        live->run->tuning->measured[place] = true;
+    note_measured(live, window);
     if (!window->bound)
         note_good(live);
     workloads_look(live, now);
@@ -277,8 +291,10 @@ void tuned_on_window(struct live *live, const struct window_result *window, stru
     see_reach(live);
     note_stuck(live, now);
     note_blind(live, now);
-    if (tuned->n_list < 2 && !tuned->trying)
+    if (tuned->n_list < 2 && !tuned->trying) {
+        tell_speed(live, window);
         return;
+    }
     struct decide_input input = input_of(live, now);
     input.ln_seconds = window->ln_seconds;
     input.variance = window->error * window->error;
@@ -290,16 +306,11 @@ void tuned_on_window(struct live *live, const struct window_result *window, stru
 
 void tuned_on_rest(struct live *live, const struct window_result *rest)
 {
-    const struct tuned *tuned = live->tuned;
-    struct tuning *tuning = live->run->tuning;
-    size_t place = tuning_find(tuning, tuned->now);
-
+    if (!live->run->tuning->speed)
+        return;
     note_manner(live);
-    if (tuning->speed &&
-        speed_tell(tuning->speed, progress_key(live), tuned->now, tuned->load, rest->ln_seconds,
-                   rest->error * rest->error) &&
-        place != SIZE_MAX)
-        tuning->measured[place] = true;
+    note_measured(live, rest);
+    tell_speed(live, rest);
 }
 
 /* What is busy beside this experiment's trials. */

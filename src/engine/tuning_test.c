@@ -117,6 +117,23 @@ TEST(threads_of_a_program_that_does_not_listen_are_found_by_its_trials)
     tear_down();
 }
 
+/* Just long enough for one window, with nothing left behind it. */
+TEST(whole_windows_of_a_program_that_does_not_listen_teach)
+{
+    set_up(4, 0);
+    submit(SHORT_SPEC);
+    for (int64_t i = 1; i <= 3; i++) {
+        struct program program = launch(i, by_threads, false);
+        train(&program, 1.25);
+        ended(i, REASON_NONE, 0);
+    }
+    assert_string_equal(system_of(1), "{\"threads\":2}");
+    assert_string_equal(system_of(2), "{\"threads\":1}");
+    assert_string_equal(system_of(3), "{\"threads\":1}");
+    assert_string_equal(system_of(4), "{\"threads\":1}");
+    tear_down();
+}
+
 /* More threads take more processor time whether they help or not. */
 TEST(trials_that_report_no_step_all_begin_alike)
 {
