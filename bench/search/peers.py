@@ -38,7 +38,7 @@ FOLDER = HOME / "peers"
 # still go with that one, because pip alone tries to build older and older sources.
 PACKAGES = {
     "venv": ["optuna", "torch", "cmaes", "scipy", "coco-experiment"],
-    "venv-smac": ["smac"],
+    "venv-smac": ["smac", "scikit-learn<1.8"],
     "venv-hebo": ["HEBO", "numpy<1.25", "pandas<2.2", "scipy<1.12", "scikit-learn<1.5",
                   "matplotlib<3.9", "GPy<1.14"],
 }
