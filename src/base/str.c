@@ -31,6 +31,18 @@ void str_reserve(struct str *str, size_t more)
     str->cap = cap;
 }
 
+/* Memory that the process had before has its pages; three are asked for all. */
+static bool has_pages(uintptr_t from, uintptr_t to, size_t page)
+{
+    uintptr_t some[] = {from, from + (to - from) / page / 2 * page, to - page};
+    unsigned char there = 1;
+
+    for (size_t i = 0; i < ARRAY_LEN(some) && (there & 1); i++)
+        if (mincore((void *)some[i], page, &there) < 0)
+            return false;
+    return there & 1;
+}
+
 /* Its pages are asked for in one go, at half of what it costs to get them one by one as they are
  * written; where the kernel cannot do that, they come so. */
 void str_reserve_filled(struct str *str, size_t more)
@@ -40,7 +52,7 @@ void str_reserve_filled(struct str *str, size_t more)
     uintptr_t from = ((uintptr_t)(str->s + str->len) + page - 1) & ~(page - 1);
     uintptr_t to = (uintptr_t)(str->s + str->len + more) & ~(page - 1);
 
-    if (more >= FILLED_MIN)
+    if (more >= FILLED_MIN && !has_pages(from, to, page))
         madvise((void *)from, to - from, MADV_POPULATE_WRITE);
 }
 

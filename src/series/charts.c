@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * charts.c — the cache of pictures. The caller's thread finds and makes the entries; then workers
- * take one after the other and bring it up to date, so no entry is touched by two of them.
+ * charts.c — the cache of pictures and of traces. The caller's thread finds and makes the entries;
+ * then workers take one picture after the other and bring it up to date, with the trace of its line
+ * where there is one, so no entry is touched by two of them.
+ *
+ * A line of which a second view is asked for gets a trace: who zooms, moves or smooths asks for
+ * many, and most of a drawing's time goes into reading.
  */
 #include "series/charts.h"
 
@@ -17,14 +21,24 @@
 #include <string.h>
 #include <time.h>
 
-#define ALONE_US  6000 /* of its own time, so that others on the machine change nothing */
-#define ASKED_MAX 100000
+#define ALONE_US    10000 /* of its own time, so that others on the machine change nothing */
+#define ASKED_MAX   100000
+#define TRACE_SHARE 64 /* of the memory for all: one trace's */
+#define TRACE_POINT (2 * sizeof(double))
 
+/* All of what it is a picture of, but the metric. No holes: it is hashed as it lies. */
+struct key {
+    int64_t experiment, trial;
+    double x0, x1, weight, scale;
+    uint64_t width;
+    uint32_t x;
+    uint16_t bands, trace;
+};
 struct entry {
-    char *key; /* all of what it is a picture of */
+    struct key key;
     uint64_t hash;
-    struct drawing drawing;
-    uint64_t used; /* by which call */
+    struct drawing drawing; /* a picture, or a trace */
+    uint64_t used;          /* by which call */
 };
 struct charts {
     VEC(struct series_db *) dbs; /* one for each thread */
@@ -37,44 +51,49 @@ struct charts {
     _Atomic uint64_t drawn, grown, values;
 };
 
-static void update(struct charts *charts, struct series_db *db, struct drawing *drawing)
-{
-    uint64_t before = drawing->values;
-    enum drawing_done done = drawing_update(drawing, db);
-
-    if (done == DRAWING_SAME)
-        return;
-    atomic_fetch_add(done == DRAWING_GREW ? &charts->grown : &charts->drawn, 1);
-    atomic_fetch_add(&charts->values, drawing->values - before);
-}
-
 /* ---- the entries ---- */
 
-static char *key_of(const struct charts_ask *ask, const struct charts_line *line)
+static struct key key_of(const struct charts_ask *ask, const struct charts_line *line)
 {
-    return xasprintf("%lld.%lld %d %a %a %zu %a %a %d %s", (long long)line->experiment,
-                     (long long)line->trial, (int)ask->x, ask->view.x0, ask->view.x1,
-                     ask->view.width, ask->weight, ask->scale, ask->bands, line->metric);
+    return (struct key){line->experiment, line->trial,     ask->view.x0, ask->view.x1, ask->weight,
+                        ask->scale,       ask->view.width, ask->x,       ask->bands,   false};
+}
+
+static struct key key_of_trace(const struct charts_ask *ask, const struct charts_line *line)
+{
+    return (struct key){line->experiment, line->trial, .x = ask->x, .trace = true};
+}
+
+static uint64_t hash_of(const struct key *key, const char *metric)
+{
+    _Static_assert(sizeof(*key) == 64, "no holes");
+    return hash_bytes(key, sizeof(*key), hash_bytes(metric, strlen(metric), 0));
 }
 
 /* Two keys with one hash: the second is kept under the next number. NULL: *hash is free. */
-static struct entry *find_entry(const struct charts *charts, const char *key, uint64_t *hash)
+static struct entry *find_entry(const struct charts *charts, const struct key *key,
+                                const char *metric, uint64_t *hash)
 {
     struct entry *entry;
 
-    while ((entry = map_find(&charts->places, *hash)) && !str_eq(entry->key, key))
+    while ((entry = map_find(&charts->places, *hash)) &&
+           (memcmp(&entry->key, key, sizeof(*key)) != 0 || !str_eq(entry->drawing.metric, metric)))
         ++*hash;
     return entry;
 }
 
-static struct entry *add_entry(struct charts *charts, const struct charts_ask *ask,
-                               const struct charts_line *line, char *key, uint64_t hash)
+static struct entry *add_entry(struct charts *charts, const struct key *key, uint64_t hash,
+                               const struct charts_ask *ask, const struct charts_line *line)
 {
     struct entry *entry = xcalloc(1, sizeof(*entry));
 
-    entry->key = key;
+    entry->key = *key;
     entry->hash = hash;
-    drawing_init(&entry->drawing, ask, line);
+    if (key->trace)
+        drawing_init_trace(&entry->drawing, ask, line,
+                           MAX(charts->max_bytes / TRACE_SHARE / TRACE_POINT, (size_t)1));
+    else
+        drawing_init(&entry->drawing, ask, line);
     vec_push(&charts->entries, entry);
     map_put(&charts->places, hash, entry);
     return entry;
@@ -94,28 +113,58 @@ static bool is_first(struct charts *charts, uint64_t hash)
 }
 
 /* `always`: also what was never asked for before; else NULL for that. */
-static struct entry *take_entry(struct charts *charts, const struct charts_ask *ask,
+static struct entry *take_entry(struct charts *charts, struct key key, const struct charts_ask *ask,
                                 const struct charts_line *line, bool always)
 {
-    autofree(mem) char *key = key_of(ask, line);
-    uint64_t hash = hash_bytes(key, strlen(key), 0);
-    struct entry *entry = find_entry(charts, key, &hash);
+    uint64_t hash = hash_of(&key, line->metric);
+    struct entry *entry = find_entry(charts, &key, line->metric, &hash);
 
     if (!entry && (always || !is_first(charts, hash)))
-        entry = add_entry(charts, ask, line, TAKE(key), hash);
+        entry = add_entry(charts, &key, hash, ask, line);
     return entry;
+}
+
+/* `another`: it is for a view that was not asked for before. NULL: there is none yet. */
+static struct entry *take_trace(struct charts *charts, const struct charts_ask *ask,
+                                const struct charts_line *line, bool another)
+{
+    struct key key = key_of_trace(ask, line);
+    uint64_t hash = hash_of(&key, line->metric);
+
+    if (!another)
+        return find_entry(charts, &key, line->metric, &hash);
+    struct entry *trace = take_entry(charts, key, ask, line, false);
+    if (trace && !trace->used)
+        trace->used = charts->calls;
+    return trace;
+}
+
+static void update(struct charts *charts, struct series_db *db, struct drawing *drawing,
+                   struct entry *trace)
+{
+    uint64_t before = drawing->values;
+    enum drawing_done done = drawing_update(drawing, db, trace ? &trace->drawing : NULL);
+
+    if (done == DRAWING_SAME)
+        return;
+    if (trace && done == DRAWING_DRAWN)
+        trace->used = charts->calls;
+    atomic_fetch_add(done == DRAWING_GREW ? &charts->grown : &charts->drawn, 1);
+    atomic_fetch_add(&charts->values, drawing->values - before);
 }
 
 static void entry_free(struct entry *entry)
 {
     drawing_release(&entry->drawing);
-    free(entry->key);
     free(entry);
 }
 
 static size_t bytes_of(const struct entry *entry)
 {
-    return sizeof(*entry) + query_chart_bytes(entry->drawing.chart);
+    const struct drawing *drawing = &entry->drawing;
+
+    return sizeof(*entry) + drawing->cap * TRACE_POINT +
+           (drawing->chart ? query_chart_bytes(drawing->chart) : 0);
 }
 
 static size_t sum_bytes(const struct charts *charts)
@@ -170,6 +219,7 @@ static void evict(struct charts *charts)
 struct work {
     struct charts *charts;
     struct entry **entries;
+    struct entry **traces; /* of each; NULL: none */
     size_t n;
     _Atomic size_t next;
 };
@@ -194,7 +244,7 @@ static void take_entries(struct work *work, struct series_db *db, int64_t until_
     size_t i;
 
     while ((i = atomic_fetch_add(&work->next, 1)) < work->n) {
-        update(work->charts, db, &work->entries[i]->drawing);
+        update(work->charts, db, &work->entries[i]->drawing, work->traces[i]);
         if (thread_us() >= until_us)
             return;
     }
@@ -240,20 +290,20 @@ static int check_ask(const struct charts_ask *ask, struct err *err)
 }
 
 /* The same line twice is one entry: it is given to one worker only. */
-static size_t gather_entries(struct charts *charts, const struct charts_ask *ask,
-                             const struct charts_line *lines, size_t n, struct entry **ret_all,
-                             struct entry **ret_once)
+static void gather_entries(struct work *work, const struct charts_ask *ask,
+                           const struct charts_line *lines, size_t n, struct entry **ret_all)
 {
-    size_t once = 0;
+    struct charts *charts = work->charts;
 
     for (size_t i = 0; i < n; i++) {
-        struct entry *entry = take_entry(charts, ask, &lines[i], true);
-        if (entry->used != charts->calls)
-            ret_once[once++] = entry;
+        struct entry *entry = take_entry(charts, key_of(ask, &lines[i]), ask, &lines[i], true);
+        if (entry->used != charts->calls) {
+            work->traces[work->n] = take_trace(charts, ask, &lines[i], !entry->used);
+            work->entries[work->n++] = entry;
+        }
         entry->used = charts->calls;
         ret_all[i] = entry;
     }
-    return once;
 }
 
 static int refresh(struct charts *charts, struct err *err)
@@ -280,8 +330,9 @@ int charts_draw(struct charts *charts, const struct charts_ask *ask,
     charts->calls++;
     autofree(mem) struct entry **all = xcalloc(n + 1, sizeof(struct entry *));
     autofree(mem) struct entry **once = xcalloc(n + 1, sizeof(struct entry *));
-    struct work work = {.charts = charts, .entries = once};
-    work.n = gather_entries(charts, ask, lines, n, all, once);
+    autofree(mem) struct entry **traces = xcalloc(n + 1, sizeof(struct entry *));
+    struct work work = {.charts = charts, .entries = once, .traces = traces};
+    gather_entries(&work, ask, lines, n, all);
     run_all(&work);
     for (size_t i = 0; i < n; i++)
         ret[i] = all[i]->drawing.chart;
@@ -294,14 +345,15 @@ int charts_draw(struct charts *charts, const struct charts_ask *ask,
 static const struct query_chart *draw_one(struct charts *charts, const struct charts_ask *ask,
                                           const struct charts_line *line)
 {
-    struct entry *entry = take_entry(charts, ask, line, false);
+    struct entry *entry = take_entry(charts, key_of(ask, line), ask, line, false);
+    struct entry *trace = take_trace(charts, ask, line, !entry);
     struct drawing *drawing = entry ? &entry->drawing : &charts->scratch;
 
     if (entry)
         entry->used = charts->calls;
     else
         drawing_restart(drawing, ask, line);
-    update(charts, charts->dbs.at[0], drawing);
+    update(charts, charts->dbs.at[0], drawing, trace);
     return drawing->chart;
 }
 
@@ -419,9 +471,14 @@ void charts_free(struct charts *charts)
 
 struct charts_counts charts_counts(const struct charts *charts)
 {
+    size_t traces = 0;
+
+    vec_foreach (entry, &charts->entries)
+        traces += (*entry)->key.trace;
     return (struct charts_counts){.drawn = atomic_load(&charts->drawn),
                                   .grown = atomic_load(&charts->grown),
                                   .values = atomic_load(&charts->values),
-                                  .kept = charts->entries.len,
+                                  .kept = charts->entries.len - traces,
+                                  .traces = traces,
                                   .bytes = sum_bytes(charts)};
 }

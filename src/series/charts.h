@@ -3,8 +3,9 @@
  * charts.h — pictures of stored series (query.h), kept in memory so that asking again is quick.
  *
  * A picture is that of the full data: every value of the series is smoothed and drawn. It is kept
- * with the state of its drawing; if the series grew since, only its new part is read. The least
- * recently used pictures go when there are too many.
+ * with the state of its drawing; if the series grew since, only its new part is read. Of a line
+ * that is asked for again the points are kept, too, so that another view of it need not read them.
+ * The least recently used go when there are too many.
  */
 #ifndef HONE_CHARTS_H
 #define HONE_CHARTS_H
@@ -58,10 +59,12 @@ int charts_tell(struct charts *charts, const struct charts_ask *ask,
 
 /* What the cache did so far. */
 struct charts_counts {
-    uint64_t drawn;  /* whole series read */
-    uint64_t grown;  /* new parts read */
+    uint64_t drawn;  /* whole pictures */
+    uint64_t grown;  /* new parts of them */
     uint64_t values; /* read in all */
-    size_t kept, bytes;
+    size_t kept;     /* pictures */
+    size_t traces;   /* lines whose points are kept */
+    size_t bytes;
 };
 struct charts_counts charts_counts(const struct charts *charts);
 

@@ -207,6 +207,85 @@ TEST(what_is_told_is_kept_from_the_second_time_on)
     fixture_release(&fixture);
 }
 
+TEST(another_view_of_a_line_asked_for_twice_reads_nothing)
+{
+    static const struct charts_line lines[] = {{1, 1, "loss"}, {1, 2, "loss"}};
+    struct fixture fixture;
+    struct rng rng;
+
+    fixture_init(&fixture, 1, CHARTS_BYTES);
+    rng_init(&rng, 1, 0);
+    put_some(fixture.db, 1, 0, 5000);
+    put_some(fixture.db, 2, 700, 3000);
+    check_told(&fixture, &plain, lines, 2);
+    check_told(&fixture, &smooth, lines, 2);
+    struct charts_counts before = charts_counts(fixture.charts);
+    assert_true(before.traces == 2 && before.kept == 0);
+    for (int i = 0; i < 300; i++) { /* of any width, and begun anywhere */
+        double x0 = (double)rng_below(&rng, 5200) - 100, x1 = x0 + (double)rng_below(&rng, 3000);
+        struct charts_ask ask = {.view = {x0, x1, 1 + rng_below(&rng, 1500)},
+                                 .weight = i % 3 ? 0 : 0.8};
+        check_told(&fixture, &ask, lines, 2);
+    }
+    struct charts_counts after = charts_counts(fixture.charts);
+    assert_int_equal(after.values, before.values);
+    assert_int_equal(after.drawn, before.drawn + 600);
+    check_drawn(fixture.charts, fixture.db, &plain, 2); /* bands, from the same points */
+    assert_int_equal(charts_counts(fixture.charts).values, before.values);
+    fixture_release(&fixture);
+}
+
+TEST(a_trace_grows_with_its_line_and_goes_with_it)
+{
+    static const struct charts_line line = {1, 1, "loss"};
+    struct series_source source = source_of(1, 1);
+    struct charts_ask ask = {.view = {0, 9000, 200}};
+    struct fixture fixture;
+
+    fixture_init(&fixture, 1, CHARTS_BYTES);
+    put_some(fixture.db, 1, 0, 1500);
+    for (int64_t i = 0; i < 5; i++) {
+        ask.view.width++;
+        check_told(&fixture, &ask, &line, 1);
+        put_some(fixture.db, 1, 1500 + 700 * i, 2200 + 700 * i);
+    }
+    /* At first by itself, then as the trace, then 700 more each time. */
+    assert_int_equal(charts_counts(fixture.charts).values, 1500 + 2200 + 3 * 700);
+    for (int64_t step = 700; step < 710; step++) /* they fall: all are sorted */
+        assert_int_equal(put1(fixture.db, source, (uint64_t)step + 9000, step, "loss", 77), 0);
+    flush(fixture.db);
+    for (int i = 0; i < 3; i++) {
+        ask.view.width++;
+        check_told(&fixture, &ask, &line, 1);
+    }
+    assert_int_equal(series_db_drop(fixture.db, 1, 1, NULL), 0);
+    flush(fixture.db);
+    ask.view.width++;
+    check_told(&fixture, &ask, &line, 1);
+    put_some(fixture.db, 1, 100, 1200);
+    ask.view.width++;
+    check_told(&fixture, &ask, &line, 1);
+    fixture_release(&fixture);
+}
+
+TEST(a_line_that_is_too_long_leaves_no_trace)
+{
+    static const struct charts_line line = {1, 1, "loss"};
+    struct charts_ask ask = {.view = {0, 3000, 20}};
+    struct fixture fixture;
+
+    fixture_init(&fixture, 1, 1 << 20); /* a 64th of it holds 1,024 points */
+    put_some(fixture.db, 1, 0, 3000);
+    for (int i = 0; i < 4; i++) {
+        ask.view.width++;
+        check_told(&fixture, &ask, &line, 1);
+    }
+    struct charts_counts counts = charts_counts(fixture.charts);
+    assert_int_equal(counts.values, 4 * 3000);
+    assert_true(counts.bytes < 20000);
+    fixture_release(&fixture);
+}
+
 TEST(what_takes_long_is_told_in_the_same_order)
 {
     struct charts_line lines[12];

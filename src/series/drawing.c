@@ -83,12 +83,33 @@ static bool is_old(struct feeding *feeding, const struct series_chunk *chunk, si
     return x < drawing->last;
 }
 
+static void keep(struct drawing *trace, const double *x, const double *y, size_t n)
+{
+    if (trace->cap - trace->n < n) {
+        trace->cap = MAX(2 * trace->cap, trace->n + n);
+        trace->x = xrealloc(trace->x, trace->cap * sizeof(*x));
+        trace->y = xrealloc(trace->y, trace->cap * sizeof(*y));
+    }
+    memcpy(trace->x + trace->n, x, n * sizeof(*x));
+    memcpy(trace->y + trace->n, y, n * sizeof(*y));
+    trace->n += n;
+}
+
+static bool is_smooth(const struct drawing *drawing)
+{
+    return drawing->smooth.weight > 0 || drawing->smooth.scale > 0;
+}
+
 /* `scratch` is for n values; it may be y. */
 static void feed(struct drawing *drawing, const double *x, const double *y, size_t n,
                  double *scratch)
 {
-    bool smooth = drawing->smooth.weight > 0 || drawing->smooth.scale > 0;
+    bool smooth = is_smooth(drawing);
 
+    if (drawing->trace_max) {
+        keep(drawing, x, y, n);
+        return;
+    }
     if (smooth)
         query_smooth_feed(&drawing->smooth, x, y, n, scratch);
     query_chart_feed(drawing->chart, x, smooth ? scratch : y, n);
@@ -285,9 +306,10 @@ static void begin(struct drawing *drawing, const struct course *course)
 {
     int64_t last_ns;
 
+    drawing->n = 0;
     if (drawing->chart)
         query_chart_reset(drawing->chart, &drawing->ask.view);
-    else
+    else if (!drawing->trace_max)
         drawing->chart = drawing->ask.bands ? query_chart_new(&drawing->ask.view)
                                             : query_chart_new_line(&drawing->ask.view);
     drawing->smooth =
@@ -327,6 +349,45 @@ static void draw(struct drawing *drawing, struct series_db *db, const struct cou
     feed(drawing, sorting.x.at, sorting.y.at, sorting.x.len, sorting.y.at);
     vec_release(&sorting.x);
     vec_release(&sorting.y);
+}
+
+/* ---- from a trace ---- */
+
+static size_t count_rows(const struct course *course)
+{
+    size_t n = 0;
+
+    vec_foreach (part, &course->parts)
+        n += part->info.stats.count;
+    return n;
+}
+
+/* Its points are those that the store would tell. */
+static void feed_trace(struct drawing *drawing, const struct drawing *trace)
+{
+    double scratch[BLOCK_VALUES];
+    size_t most = is_smooth(drawing) ? BLOCK_VALUES : MAX(trace->n, (size_t)1), n;
+
+    for (size_t i = 0; i < trace->n; i += n) {
+        n = MIN(most, trace->n - i);
+        feed(drawing, trace->x + i, trace->y + i, n, scratch);
+    }
+}
+
+static void draw_from(struct drawing *drawing, struct series_db *db, struct drawing *trace)
+{
+    uint64_t before = trace->values;
+
+    drawing_update(trace, db, NULL);
+    begin(drawing, &trace->seen);
+    feed_trace(drawing, trace);
+    drawing->values += trace->values - before;
+    drawing->rows = trace->rows;
+    drawing->ties = trace->ties;
+    drawing->last = trace->last;
+    drawing->last_step = trace->last_step;
+    drawing->next = trace->next;
+    drawing->grows = trace->grows;
 }
 
 /* ---- what is new ---- */
@@ -388,7 +449,8 @@ static bool grow(struct drawing *drawing, struct series_db *db, const struct cou
     return !feeding.falls && drawing->grows && drawing->rows == is->info.stats.count;
 }
 
-enum drawing_done drawing_update(struct drawing *drawing, struct series_db *db)
+enum drawing_done drawing_update(struct drawing *drawing, struct series_db *db,
+                                 struct drawing *trace)
 {
     uint32_t name = series_db_name(db, drawing->metric, strlen(drawing->metric));
     enum drawing_done done = DRAWING_SAME;
@@ -397,7 +459,9 @@ enum drawing_done drawing_update(struct drawing *drawing, struct series_db *db)
     course_find(db, drawing->experiment, drawing->trial, name, &now);
     if (!drawing->drawn || !same_parts(&drawing->seen, &now, now.parts.len)) {
         done = grow(drawing, db, &now) ? DRAWING_GREW : DRAWING_DRAWN;
-        if (done == DRAWING_DRAWN)
+        if (done == DRAWING_DRAWN && trace && count_rows(&now) <= trace->trace_max)
+            draw_from(drawing, db, trace);
+        else if (done == DRAWING_DRAWN)
             draw(drawing, db, &now);
     }
     course_release(&drawing->seen);
@@ -413,6 +477,13 @@ void drawing_init(struct drawing *drawing, const struct charts_ask *ask,
                                 .experiment = line->experiment,
                                 .trial = line->trial,
                                 .metric = xstrdup(line->metric)};
+}
+
+void drawing_init_trace(struct drawing *drawing, const struct charts_ask *ask,
+                        const struct charts_line *line, size_t max)
+{
+    drawing_init(drawing, &(struct charts_ask){.x = ask->x}, line);
+    drawing->trace_max = max;
 }
 
 void drawing_restart(struct drawing *drawing, const struct charts_ask *ask,
@@ -433,4 +504,6 @@ void drawing_release(struct drawing *drawing)
         query_chart_free(drawing->chart);
     course_release(&drawing->seen);
     free(drawing->metric);
+    free(drawing->x);
+    free(drawing->y);
 }

@@ -8,7 +8,7 @@
  * Points come with rising x: as long as x stays below `until`, the column is the same, and the loop
  * over the values of a column looks at y alone.
  */
-#include "series/query.h"
+#include "series/query_columns.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -66,13 +66,6 @@ int query_view_check(const struct query_view *view, struct err *err)
     if (view->x0 > view->x1)
         return err_set(err, EINVAL, "range: begins at %g, behind its end %g", view->x0, view->x1);
     return 0;
-}
-
-/* Where column c begins. That of x is the last that does not begin behind it: by this and nothing
- * else, so that rounding cannot tear a column's points apart. */
-static double column_begin(const struct query_view *view, double c)
-{
-    return view->x0 + (view->x1 - view->x0) * (c / (double)view->width);
 }
 
 int64_t query_column_of(const struct query_view *view, double x)
@@ -449,25 +442,19 @@ static inline size_t column_end(const double *x, size_t i, size_t n, double unti
 }
 
 /* ---- columns that come at once ---- */
-/* The points of a column's values: first, smallest, largest and last, each once. Returns how many.
- * Smallest and largest are the first of their kind, so none of them is the same as one before. */
-static inline size_t put_column(const double *x, const double *y, size_t n, const struct look *look,
-                                double *to_x, double *to_y)
+/* Short columns of a line without bands. Returns how many values were drawn. */
+static size_t draw_short(struct query_chart *chart, const double *x, const double *y, size_t n)
 {
-    size_t a = MIN(look->min_at, look->max_at), b = MAX(look->min_at, look->max_at), at = 0;
+    size_t columns = MIN(n, (size_t)((int64_t)chart->view.width - chart->column)), points;
 
-    to_x[0] = x[0];
-    to_y[0] = y[0];
-    at += a != 0;
-    to_x[at] = x[a];
-    to_y[at] = y[a];
-    at += b != a;
-    to_x[at] = x[b];
-    to_y[at] = y[b];
-    at += (size_t)((x[n - 1] != x[b]) | (y[n - 1] != y[b]));
-    to_x[at] = x[n - 1];
-    to_y[at] = y[n - 1];
-    return at + 1;
+    if (chart->bands)
+        return 0;
+    if (chart->cap - chart->len < 4 * columns + ROOM)
+        reserve(chart, chart->cap * 2 + 4 * columns);
+    size_t drawn = columns_draw_short(&chart->view, x, y, n, &chart->column, &chart->until,
+                                      chart->x + chart->len, chart->y + chart->len, &points);
+    chart->len += points;
+    return drawn;
 }
 
 /* Columns one behind the other that begin and end in x[n], with finite values only, from the one
@@ -476,10 +463,10 @@ static inline size_t put_column(const double *x, const double *y, size_t n, cons
 static size_t draw_columns(struct query_chart *chart, const double *x, const double *y, size_t n)
 {
     const struct query_view view = chart->view; /* which no store could change */
-    int64_t column = chart->column, last = (int64_t)view.width - 2;
-    size_t i = 0, before = 1;
-
     close_piece(chart);
+    size_t i = draw_short(chart, x, y, n), before = 1;
+    int64_t column = chart->column, last = (int64_t)view.width - 2;
+
     while (column < last && i < n) {
         double until = column_begin(&view, (double)(column + 2));
         size_t end = x[i] < until ? column_end(x, i, n, until, before) : n, len = chart->len;
@@ -491,7 +478,8 @@ static size_t draw_columns(struct query_chart *chart, const double *x, const dou
             break;
         *cell_of(chart, ++column) =
             (struct cell){look.sum, y[end - 1], (uint32_t)before, (uint32_t)len};
-        add_points(chart, put_column(x + i, y + i, before, &look, chart->x + len, chart->y + len));
+        add_points(chart, column_put(x + i, y + i, before, look.min_at, look.max_at, chart->x + len,
+                                     chart->y + len));
         i = end;
         chart->until = until;
     }
