@@ -29,7 +29,7 @@
 /* All of what it is a picture of, but the metric. No holes: it is hashed as it lies. */
 struct key {
     int64_t experiment, trial;
-    double x0, x1, weight, scale;
+    uint64_t x0, x1, weight, scale; /* the bits of doubles */
     uint64_t width;
     uint32_t x;
     uint16_t bands, trace;
@@ -53,10 +53,25 @@ struct charts {
 
 /* ---- the entries ---- */
 
+static uint64_t bits_of(double x)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &x, sizeof(bits));
+    return bits;
+}
+
 static struct key key_of(const struct charts_ask *ask, const struct charts_line *line)
 {
-    return (struct key){line->experiment, line->trial,     ask->view.x0, ask->view.x1, ask->weight,
-                        ask->scale,       ask->view.width, ask->x,       ask->bands,   false};
+    return (struct key){.experiment = line->experiment,
+                        .trial = line->trial,
+                        .x0 = bits_of(ask->view.x0),
+                        .x1 = bits_of(ask->view.x1),
+                        .weight = bits_of(ask->weight),
+                        .scale = bits_of(ask->scale),
+                        .width = ask->view.width,
+                        .x = ask->x,
+                        .bands = ask->bands};
 }
 
 static struct key key_of_trace(const struct charts_ask *ask, const struct charts_line *line)
