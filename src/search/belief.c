@@ -89,7 +89,7 @@ size_t belief_top(struct search *s, const struct belief *belief, size_t max, siz
         size_t best = n;
         for (size_t i = 0; i < n; i++) {
             const struct data_row *row = &model->data.rows.at[model->used.at[i]];
-            if (!isnan(mean[i]) && row->finite && belief_feasible(s, row->first) &&
+            if (!isnan(mean[i]) && row->finite && row->whole && belief_feasible(s, row->first) &&
                 (best == n || mean[i] < mean[best]))
                 best = i;
         }

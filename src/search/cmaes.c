@@ -278,4 +278,5 @@ const struct search_ops search_cmaes = {
     .ask = cmaes_ask,
     .told = cmaes_told,
     .release = cmaes_release,
+    .light = true,
 };

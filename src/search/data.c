@@ -83,6 +83,7 @@ static void add_result(struct data *data, const struct search *s, size_t at)
     double deviation = data->column == 0 ? s->history.deviation.at[at] : 0;
 
     row->count++;
+    row->whole += s->history.kind.at[at] == RESULT_VALUE;
     if (isnan(value))
         return;
     double n = (double)++row->finite, before = value - row->mean;

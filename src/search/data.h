@@ -19,6 +19,7 @@ struct data_row {
     size_t first;     /* row of the history where the setting came first */
     size_t count;     /* results */
     size_t finite;    /* of them, with a value */
+    size_t whole;     /* of them, of trials that ran to their end */
     double mean;      /* of the finite ones */
     double deviation; /* of that mean, where results said so; else 0 */
     double squares;   /* of the finite ones about their mean */

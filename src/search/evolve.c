@@ -216,4 +216,5 @@ const struct search_ops search_evolve = {
     .told = evolve_told,
     .release = evolve_release,
     .several = true,
+    .light = true,
 };

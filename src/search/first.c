@@ -23,6 +23,8 @@
 #define REPEAT_BEGIN  (2.0 / 3)
 #define REPEAT_BUDGET 10 /* smaller budgets have none to spare */
 #define CONTENDERS    5
+#define LIGHT_FEW     100 /* results up to which the processes cost a light algorithm little */
+#define LIGHT_EVERY   32  /* of its asks, later: fitting and asking them costs more than the rest */
 
 /* The setting with its open parameters drawn; false if it is nowhere new. */
 static bool fill_in(const struct search *s, const double *given, struct rng *rng, double *ret_x)
@@ -83,11 +85,16 @@ static bool ask_known(struct search *s, struct suggestion *ret)
     return false;
 }
 
+static bool too_dear(const struct search *s)
+{
+    return s->ops->light && s->history.n > LIGHT_FEW && s->asks % LIGHT_EVERY != 0;
+}
+
 static bool repeats_allowed(const struct search *s)
 {
     double trials = (double)s->problem.trials;
 
-    return s->problem.repeats && !s->ops->blind && s->problem.n_objectives == 1 &&
+    return s->problem.repeats && !s->ops->blind && s->problem.n_objectives == 1 && !too_dear(s) &&
            trials >= REPEAT_BUDGET && (double)s->asks >= ceil(REPEAT_BEGIN * trials) &&
            (double)s->asks < trials && (double)s->repeats_used < floor(REPEAT_SHARE * trials);
 }

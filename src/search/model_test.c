@@ -239,6 +239,21 @@ TEST(what_breaks_a_constraint_or_failed_is_never_the_best)
     space_release(&space);
 }
 
+TEST(what_was_stopped_on_its_way_is_never_the_best)
+{
+    struct space space = {0};
+    struct best best;
+    space_add(&space, param_int(0, 9));
+    autofree(search) struct search *s = search_for("random", &(struct problem){.space = &space});
+    for (double x = 0; x < 10; x++) /* 3 looks best, but nobody has seen its end */
+        search_tell(s, &x,
+                    &(struct result){x == 3 ? RESULT_STOPPED : RESULT_VALUE, .value = fabs(x - 3)});
+    assert_int_equal(search_best(s, &best), 0);
+    assert_true(best.x[0] == 2 || best.x[0] == 4);
+    assert_true(best.deviation > 0);
+    space_release(&space);
+}
+
 TEST(without_a_finite_result_there_is_no_best)
 {
     struct space space = {0};

@@ -61,6 +61,18 @@ static struct result one_disaster(size_t i)
     return (struct result){.value = i == 4 ? 1e300 : (double)(i * 7 % 11)};
 }
 
+/* From the smallest to the largest, and the models are compared on them. */
+static struct result all_sizes(size_t i)
+{
+    return (struct result){.value = pow(10, (double)(i * 389 % 601) - 300)};
+}
+
+static struct result four_sizes(size_t i)
+{
+    static const double sizes[] = {1e-300, 1e300, 0, 1};
+    return (struct result){.value = sizes[i * 7 % 11 % 4]};
+}
+
 /* The first value comes after the models would have been compared. */
 static struct result late(size_t i)
 {
@@ -78,9 +90,15 @@ static struct result stopped(size_t i)
 }
 
 static odd_fn *const odd_results[] = {
-    constant, failed,       not_a_number, huge,      largest, tiny,
-    smallest, one_disaster, late,         one_value, stopped,
+    constant,     failed, not_a_number, huge,    largest,   tiny,       smallest,
+    one_disaster, late,   one_value,    stopped, all_sizes, four_sizes,
 };
+
+/* What shows only once the models are compared. */
+static bool is_long(odd_fn *odd)
+{
+    return odd == late || odd == all_sizes || odd == four_sizes;
+}
 
 static void fill_plain(struct space *space)
 {
@@ -119,7 +137,7 @@ static void check_results(const struct search_ops *ops, odd_fn *odd)
         problem.weigh_cost = !plain;
         if (search_new(ops->name, &problem, &s, NULL) < 0)
             break; /* the grid: a free float */
-        for (size_t i = 0; i < (is_slow(ops) && odd != late ? 12 : 30); i++) {
+        for (size_t i = 0; i < (is_slow(ops) && !is_long(odd) ? 12 : 30); i++) {
             if (!ask_point(s, x))
                 break;
             struct result result = odd(i);

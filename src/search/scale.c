@@ -49,6 +49,8 @@ static double squash(double t)
     if (t <= CLIP)
         return t;
     double u = log1p(t - CLIP), over = u - DISASTER;
+    if (isinf(u)) /* so many σ that no double counts them */
+        return CLIP + TAIL * (DISASTER + 1);
     return CLIP + TAIL * (over > 0 ? DISASTER + over / (1 + over) : u);
 }
 
@@ -112,7 +114,9 @@ static double interpolate(const double *a, const double *b, size_t n, double slo
     }
     if (high == n || a[high] <= a[low])
         return b[MIN(high, n - 1)];
-    return b[low] + (b[high] - b[low]) * ((at - a[low]) / (a[high] - a[low]));
+    double unit = isinf(a[high] - a[low]) ? 2 : 1; /* halves: the difference has no double */
+    return b[low] +
+           (b[high] - b[low]) * ((at / unit - a[low] / unit) / (a[high] / unit - a[low] / unit));
 }
 
 double scale_apply(const struct scale *scale, double value)

@@ -128,6 +128,7 @@ struct search_ops {
     void (*release)(struct search *s); /* optional */
     bool several;                      /* it searches several objectives by itself */
     bool blind;                        /* it looks at no results: nor does it repeat any */
+    bool light;                        /* it needs no processes: they are asked for repeats only */
 };
 
 struct belief;

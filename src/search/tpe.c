@@ -317,4 +317,5 @@ const struct search_ops search_tpe = {
     .told = tpe_told,
     .release = tpe_release,
     .several = true,
+    .light = true,
 };
