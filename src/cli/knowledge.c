@@ -215,7 +215,7 @@ static void show_configurations(const struct show *show, struct workload *worklo
         table_column(&table, titles[i], i ? COLUMN_RIGHT : COLUMN_SHRINK);
     vec_foreach (configuration, &workload->configurations) {
         autorelease(str) struct str words = STR_INIT, effect = STR_INIT;
-        bool best = configuration == workload->configurations.at;
+        bool best = configuration == workload_best(workload);
         str_add_flat(&words, configuration->json);
         add_percent(&effect, configuration->ln_effect - workload->configurations.at->ln_effect);
         table_add(&table, best ? BOLD : PLAIN, words.s);

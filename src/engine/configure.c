@@ -232,8 +232,9 @@ static void refuse(struct live *live, const struct agent_event *event, struct no
     tell_answer(live, rest, now);
     if (rest)
         return;
-    tuned_note(live, now, "%s: %s", live->attempt.system,
-               event->text ? event->text : strerror(-event->error));
+    autorelease(str) struct str asked = STR_INIT;
+    tuning_name_values(live->run, tuned->now, &asked);
+    tuned_note(live, now, "%s: %s", asked.s, event->text ? event->text : strerror(-event->error));
     if (!live->run->tuning->speed || !tuned->decide)
         return;
     struct decide_input input = {.now_s = (double)now.wall_us / 1e6,

@@ -103,6 +103,9 @@ static char *ending_error(const struct live *live, const struct ending *ending,
                          (long long)spec->retries);
     if (outcome.verdict == VERDICT_COMPLETED || outcome.verdict == VERDICT_STOPPED)
         return NULL;
+    autofree(mem) char *limit = ending->reason == REASON_OOM ? tuned_memory_limit(live) : NULL;
+    if (limit)
+        return xasprintf("over its memory limit of %s, which system.memory sets", limit);
     return ending->error ? xstrdup(ending->error) : NULL;
 }
 
@@ -264,6 +267,8 @@ void on_ended(struct live *live, const struct agent_event *event, struct now now
     if (outcome.verdict != VERDICT_FAILED && outcome.verdict != VERDICT_RETRY)
         progress_end(live);
     pause_ended(live);
+    if (outcome.verdict == VERDICT_COMPLETED || outcome.verdict == VERDICT_STOPPED)
+        tuned_convict(live);
     workloads_learn(live, &event->ending, now,
                     outcome.verdict == VERDICT_COMPLETED || outcome.verdict == VERDICT_STOPPED);
     live->cannot_start = event->ending.reason == REASON_SPAWN && !event->ending.transient;

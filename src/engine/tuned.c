@@ -3,6 +3,7 @@
  * tuned.c — at the end of each window: keep the configuration, try another, adopt it, take it back.
  * The rules are in tune/decide.c; here they are given what they need, and their decisions are told.
  */
+#include "base/units.h"
 #include "engine/internal.h"
 
 #include <errno.h>
@@ -42,11 +43,21 @@ static bool movable(const struct live *live, const struct knob *knob)
     return !tuning_inside(knob) || (tuned->sdk && !tuned->by_use);
 }
 
+/* Did this trial fail while it was tried? */
+static bool is_suspect(const struct live *live, const double *row)
+{
+    struct tuning *tuning = live->run->tuning;
+    const bool *suspects = tuning_trial(tuning, live->attempt.trial)->suspects;
+    size_t place = tuning_find(tuning, row);
+
+    return suspects && place != SIZE_MAX && suspects[place];
+}
+
 static bool reachable(const struct live *live, const double *row)
 {
     const struct tuning *tuning = live->run->tuning;
 
-    if (!speed_feasible(tuning->speed, row))
+    if (!speed_feasible(tuning->speed, row) || is_suspect(live, row))
         return false;
     for (size_t j = 0; j < tuning->n; j++)
         if (row[j] != live->tuned->now[j] && !movable(live, &tuning->knobs[j]))
@@ -351,16 +362,116 @@ static bool program_failed(const struct ending *ending)
            ending->reason == REASON_OOM;
 }
 
-/* Where the trial goes on: with what it worked under, or as trials begin. */
-static const double *refuge_of(const struct live *live)
+/* The bytes that a configuration allows; NaN: it says nothing of them, or is not obeyed. */
+static double memory_of(const struct run *run, const double *configuration)
+{
+    const struct tuning *tuning = run->tuning;
+    autofree(mem) double *point = xcalloc(tuning->n, sizeof(*point));
+
+    tuning_point(run, configuration, point);
+    for (size_t j = 0; j < tuning->n; j++)
+        if (system_name_of(tuning->knobs[j].name) == SYSTEM_MEMORY && !tuning->frozen[j]) {
+            struct value value = param_value(&tuning->space.params[j], point[j]);
+            double bytes = value.number;
+            value_release(&value);
+            return bytes;
+        }
+    return NAN;
+}
+
+char *tuned_memory_limit(const struct live *live)
+{
+    autorelease(str) struct str text = STR_INIT;
+    double bytes = live->tuned ? memory_of(live->run, live->tuned->now) : NAN;
+
+    if (!(bytes > 0))
+        return NULL;
+    size_format((uint64_t)bytes, &text);
+    return str_take(&text);
+}
+
+/* May the trial go on with this one, after it failed under what is in force? */
+static bool is_refuge(const struct live *live, const double *row, bool memory)
+{
+    const struct run *run = live->run;
+
+    return row &&
+           knobs_change(run->tuning->knobs, run->tuning->n, live->tuned->now, row) != CHANGE_NONE &&
+           speed_feasible(run->tuning->speed, row) && !is_suspect(live, row) &&
+           (!memory || memory_of(run, row) > memory_of(run, live->tuned->now));
+}
+
+/* Of all, the one with the least memory that is more than what was too little; NULL: none. */
+static const double *next_memory(const struct live *live)
+{
+    const struct tuning *tuning = live->run->tuning;
+    const double *found = NULL;
+
+    for (size_t i = 0; i < tuning->n_list; i++) {
+        const double *row = tuning->list + i * tuning->n;
+        if (is_refuge(live, row, true) &&
+            (!found || memory_of(live->run, row) < memory_of(live->run, found)))
+            found = row;
+    }
+    return found;
+}
+
+/* Where the trial goes on: with what it worked under, or as trials begin, or with more memory.
+ * NULL: nowhere. */
+static const double *refuge_of(const struct live *live, bool memory)
 {
     const struct tuning *tuning = live->run->tuning;
     const struct tuned *tuned = live->tuned;
-    const double *good = tuning_trial(live->run->tuning, live->attempt.trial)->good;
+    const double *some[] = {
+        tuned->decide && tuned->trying ? decide_held(tuned->decide) : NULL,
+        tuning_trial(live->run->tuning, live->attempt.trial)->good,
+        tuning->start,
+    };
 
-    if (tuned->decide && tuned->trying)
-        return decide_held(tuned->decide);
-    return good ? good : tuning->start;
+    for (size_t i = 0; i < ARRAY_LEN(some); i++)
+        if (is_refuge(live, some[i], memory))
+            return some[i];
+    return memory ? next_memory(live) : NULL;
+}
+
+/* Nobody tries it again; nor, if it had too little memory, those that have no more. */
+static void condemn(struct live *live, const double *configuration, bool memory)
+{
+    const struct tuning *tuning = live->run->tuning;
+    double most = memory_of(live->run, configuration);
+
+    speed_infeasible(tuning->speed, configuration);
+    workloads_fail(live, configuration);
+    for (size_t i = 0; memory && i < tuning->n_list; i++) {
+        const double *row = tuning->list + i * tuning->n;
+        if (memory_of(live->run, row) <= most && speed_feasible(tuning->speed, row)) {
+            speed_infeasible(tuning->speed, row);
+            workloads_fail(live, row);
+        }
+    }
+}
+
+/* It had worked before, so it may be chance, or the trial's own fault: that is known when the trial
+ * has ended without it. */
+static void suspect(const struct live *live, size_t place)
+{
+    struct tuning *tuning = live->run->tuning;
+    struct trial_tuning *past = tuning_trial(tuning, live->attempt.trial);
+
+    if (!past->suspects)
+        past->suspects = xcalloc(tuning->n_list + 1, sizeof(*past->suspects));
+    past->suspects[place] = true;
+}
+
+void tuned_convict(struct live *live)
+{
+    struct tuning *tuning = live->run->tuning;
+    const bool *suspects =
+        live->tuned && tuning->speed ? tuning_trial(tuning, live->attempt.trial)->suspects : NULL;
+
+    for (size_t i = 0; suspects && i < tuning->n_list; i++)
+        if (suspects[i])
+            condemn(live, tuning->list + i * tuning->n, false);
 }
 
 bool tuned_to_blame(struct live *live, const struct ending *ending, struct now now)
@@ -372,22 +483,22 @@ bool tuned_to_blame(struct live *live, const struct ending *ending, struct now n
     if (!tuned || !tuning->speed || live->asked != REASON_NONE || !program_failed(ending))
         return false;
     struct trial_tuning *past = tuning_trial(run->tuning, live->attempt.trial);
-    const double *to = refuge_of(live);
+    bool memory = ending->reason == REASON_OOM && !isnan(memory_of(run, tuned->now));
+    const double *to = refuge_of(live, memory);
     size_t place = tuning_find(tuning, tuned->now);
-    bool proven = place == SIZE_MAX || tuning->measured[place];
-    if (knobs_change(tuning->knobs, tuning->n, tuned->now, to) == CHANGE_NONE ||
-        (!tuned->trying && proven) || past->blames >= BLAMES_MAX)
+    bool proven = !memory && (place == SIZE_MAX || tuning->measured[place]);
+    if (!to || (!tuned->trying && proven) || (!memory && past->blames >= BLAMES_MAX))
         return false;
     past->blames++;
-    if (!proven) {
-        speed_infeasible(tuning->speed, tuned->now);
-        workloads_fail(live, tuned->now);
-    }
+    if (!proven)
+        condemn(live, tuned->now, memory);
+    else if (place != SIZE_MAX)
+        suspect(live, place);
     autorelease(str) struct str bad = STR_INIT, good = STR_INIT;
-    tuning_json(run, tuned->now, &bad);
-    tuning_json(run, to, &good);
-    tuned_note(live, now, "it failed under %s, which is not tried again; it goes on with %s", bad.s,
-               good.s);
+    tuning_name_values(run, tuned->now, &bad);
+    tuning_name_values(run, to, &good);
+    tuned_note(live, now, "it failed under %s, which is not tried again%s; it goes on with %s",
+               bad.s, proven ? " in this trial" : "", good.s);
     tuning_pend(run, live->attempt.trial, to, CHANGE_NONE, &live->progress);
     return true;
 }

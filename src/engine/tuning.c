@@ -237,6 +237,7 @@ void tuning_close(struct run *run)
     while ((past = map_next(&tuning->trials, &cursor, NULL))) {
         learning_free(past->learning);
         free(past->good);
+        free(past->suspects);
         free(past);
     }
     map_release(&tuning->trials);
@@ -276,6 +277,15 @@ void tuning_json(const struct run *run, const double *configuration, struct str 
 
     tuning_point(run, configuration, point);
     space_json(&run->tuning->space, point, &out);
+}
+
+void tuning_name_values(const struct run *run, const double *configuration, struct str *to)
+{
+    const struct tuning *tuning = run->tuning;
+
+    for (size_t j = 0; j < tuning->n; j++)
+        str_addf(to, "%s%s=%s", j ? " " : "", tuning->knobs[j].name,
+                 tuning->labels[place(tuning, j, configuration[j])]);
 }
 
 bool tuning_from_json(const struct run *run, const char *json, double *ret_configuration)

@@ -58,6 +58,7 @@ struct trial_tuning {
     size_t blames;   /* failures that were laid on a configuration */
     bool stays;      /* it does not save itself when it is asked: no more restarts */
     double *good;    /* the newest configuration under which a window was complete; NULL: none */
+    bool *suspects;  /* (n_list) it failed while these were tried; NULL: never */
     struct learning *learning; /* what a step teaches; NULL: the same under all */
 };
 
@@ -137,6 +138,8 @@ void tuning_close(struct run *run);
 void tuning_point(const struct run *run, const double *configuration, double *ret_point);
 bool tuning_from_json(const struct run *run, const char *json, double *ret_configuration);
 void tuning_json(const struct run *run, const double *configuration, struct str *to);
+/* For people: "threads=2 memory=400M". */
+void tuning_name_values(const struct run *run, const double *configuration, struct str *to);
 /* Value of a system parameter by its name; NaN: there is none. */
 double tuning_value(const struct run *run, const double *configuration, enum system_name name);
 /* Is it in the program's hands, not ours? */
@@ -185,6 +188,10 @@ void tuned_on_rest(struct live *live, const struct window_result *rest);
 void tuned_on_use(struct live *live, const struct attempt_use *use, struct now now);
 /* It has failed: is what was tried to blame? Then the trial goes on with another configuration. */
 bool tuned_to_blame(struct live *live, const struct ending *ending, struct now now);
+/* The trial has come to its end without what it had failed under: that is to blame. */
+void tuned_convict(struct live *live);
+/* The limit of memory that its configuration sets, as a text; NULL: none. */
+char *tuned_memory_limit(const struct live *live);
 /* What it may choose from, or how it is measured, has changed: decide from here. */
 void tuned_again(struct live *live);
 /* Say a sentence about the tuning of a trial. */

@@ -56,6 +56,49 @@ TEST(what_is_on_trial_is_to_blame_in_its_second_window_too)
     tear_down();
 }
 
+static double nearly_alike(const json_t *system)
+{
+    return json_get_int(system, "threads", 0) == 1 ? 0.049 : 0.05;
+}
+
+TEST(what_had_worked_and_failed_is_not_tried_again_in_its_trial)
+{
+    set_up(4, 0);
+    int64_t id = submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    struct program program = launch(1, nearly_alike, true);
+    report_metric(1, METRIC_TOTAL, 0, 1e6);
+    train_until_other_than(&program, "{\"threads\":2}"); /* it is measured, … */
+    train_until_other_than(&program, "{\"threads\":1}");
+    train_until_other_than(&program, "{\"threads\":2}"); /* … and looked at again */
+    ended(1, REASON_EXIT, 3);
+    assert_int_equal(trial(id, 1)->state, TRIAL_RUNNING);
+    assert_string_equal(system_of(2), "{\"threads\":2}");
+    program = launch(2, nearly_alike, true);
+    for (int i = 0; i < 200; i++) {
+        train(&program, 0.5);
+        assert_string_equal(system_of(2), "{\"threads\":2}");
+    }
+    assert_int_equal(count_events("not tried again in this trial"), 1);
+    tear_down();
+}
+
+TEST(what_has_too_little_memory_gives_way_to_more)
+{
+    set_up(4, 0);
+    int64_t id = submit(LONG_SPEC("\"memory\":[\"200M\",\"100M\",\"400M\"]", ""));
+    struct program program = launch(1, by_threads, true);
+    train(&program, 0.5);
+    assert_string_equal(system_of(1), "{\"memory\":209715200}");
+    ended(1, REASON_OOM, -1);
+    assert_int_equal(trial(id, 1)->state, TRIAL_RUNNING);
+    assert_string_equal(system_of(2), "{\"memory\":419430400}");
+    started(2);
+    ended(2, REASON_OOM, -1); /* there is none that has more */
+    assert_int_equal(trial(id, 1)->state, TRIAL_FAILED);
+    assert_int_equal(count_events("200M, which is not tried again; it goes on with"), 1);
+    tear_down();
+}
+
 TEST(a_trial_that_always_fails_fails)
 {
     set_up(4, 0);

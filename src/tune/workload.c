@@ -265,9 +265,10 @@ const struct workload_configuration *workload_best(const struct workload *worklo
     const struct workload_configuration *best = NULL;
 
     vec_foreach (configuration, &workload->configurations)
-        if (!best || configuration->ln_effect < best->ln_effect)
+        if (!workload_failed(workload, configuration->json) &&
+            (!best || configuration->ln_effect < best->ln_effect))
             best = configuration;
-    return best;
+    return best ? best : workload->configurations.len ? workload->configurations.at : NULL;
 }
 
 const struct workload_configuration *workload_worst(const struct workload *workload)

@@ -100,6 +100,7 @@ void workload_count(struct workload *workload, const char *name, double value, d
 const struct workload_configuration *workload_find(const struct workload *workload,
                                                    const char *json);
 /* The fastest and slowest known; NULL if none is known. */
+/* Of those under which it did not fail, if there are such. */
 const struct workload_configuration *workload_best(const struct workload *workload);
 const struct workload_configuration *workload_worst(const struct workload *workload);
 
