@@ -10,6 +10,7 @@
 #include "cli/run.h"
 
 #include <errno.h>
+#include <sched.h>
 
 static const struct cmd_option options[] = {
     {"system", 0, "NAME=VALUES",
@@ -191,6 +192,52 @@ static bool is_param(const struct cmd_call *call, const char *name)
     return false;
 }
 
+static unsigned cpus_here(void)
+{
+    cpu_set_t cpus;
+
+    return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? (unsigned)CPU_COUNT(&cpus) : 1;
+}
+
+/* A job alone begins with all that the machine has, as it would without Hone: what does not listen
+ * cannot be given more threads later. Of many cpus not every number is tried. */
+static void tune_from_all(struct spec_overrides *to, const char *name)
+{
+    autorelease(str) struct str list = STR_INIT;
+    unsigned n = cpus_here(), before = 0;
+
+    for (unsigned i = n; i >= 1; i = n <= 16 ? i - 1 : i * 3 / 4) {
+        if (i != before)
+            str_addf(&list, "%s%u", list.len ? ", " : "", i);
+        before = i;
+    }
+    if (n > 16 && before != 1)
+        str_add(&list, ", 1");
+    set(to, NULL, "system.%s=[%s]", name, list.s);
+}
+
+/* The user has said how many threads there are to be. */
+static bool is_set_outside(const char *name)
+{
+    return str_eq(name, "threads") && getenv("OMP_NUM_THREADS");
+}
+
+static void add_tuned(const struct cmd_call *call, const struct said *said,
+                      struct spec_overrides *to)
+{
+    bool alone = !said->trials && !cmd_value(call, "trials") && !call->server;
+
+    for (size_t i = 0; i < ARRAY_LEN(tuned_names); i++) {
+        const char *name = tuned_names[i];
+        if (said->params[i] || is_param(call, name) || is_set_outside(name))
+            continue;
+        if (alone)
+            tune_from_all(to, name);
+        else
+            set(to, NULL, "system.%s=auto", name);
+    }
+}
+
 /* What holds unless more is said; what the user says comes later and wins. */
 static void add_defaults(const struct cmd_call *call, struct spec_overrides *to)
 {
@@ -200,11 +247,8 @@ static void add_defaults(const struct cmd_call *call, struct spec_overrides *to)
     set(to, NULL, "tune=%s", fixed ? "hyper" : "pipelined");
     if (!said.trials)
         set(to, NULL, "search.trials=1");
-    if (said.system || fixed || cmd_value(call, "system"))
-        return;
-    for (size_t i = 0; i < ARRAY_LEN(tuned_names); i++)
-        if (!said.params[i] && !is_param(call, tuned_names[i]))
-            set(to, NULL, "system.%s=auto", tuned_names[i]);
+    if (!said.system && !fixed && !cmd_value(call, "system"))
+        add_tuned(call, &said, to);
 }
 
 static int make_overrides(const struct cmd_call *call, struct spec_overrides *ret, struct err *err)
@@ -265,7 +309,8 @@ const struct cmd cmd_tune = {
         "decision is told with what was predicted, what it costs and what came of it; "
         "'hone show last.1' lists them, 'hone export last --iterations' has every step with its "
         "configuration. docs/tuning.md says what can be tuned, and what a program has to do for "
-        "it.\n\n"
+        "it: the threads of one that does not use the SDK stay as they are, all cpus' or "
+        "OMP_NUM_THREADS.\n\n"
         "With --fixed nothing is tuned: the same job in one configuration, to compare with. A FILE "
         "is a spec as for 'hone run'; it runs one trial unless it says how many.",
     .min_args = 0,

@@ -281,7 +281,7 @@ void launch_send(struct live *live, enum agent_command_kind kind)
         .dir = dir,
         .control_json = control,
         .time_limit_us = spec->trial_time_us,
-        .memory_bytes = spec->memory_bytes,
+        .memory_bytes = spec->memory_bytes ? spec->memory_bytes : tuned_most_memory(live),
         .output_bytes = spec->output_bytes,
         .grace_us = spec->grace_us,
         .pty = spec->pty,

@@ -115,17 +115,33 @@ void tuned_again(struct live *live)
     tuned->trying = false;
 }
 
-/* Say once why nothing happens here. */
+/* The knobs that stay as they are under this attempt: "threads, workers". */
+static void add_stuck(const struct live *live, struct str *to)
+{
+    const struct tuning *tuning = live->run->tuning;
+
+    for (size_t j = 0; j < tuning->n; j++)
+        if (tuning->knobs[j].n > 1 && !tuning->frozen[j] && !movable(live, &tuning->knobs[j]))
+            str_addf(to, "%s%s", to->len ? ", " : "", tuning->knobs[j].name);
+}
+
+/* Say once why nothing happens here, or not with all. */
 static void note_stuck(struct live *live, struct now now)
 {
     struct tuning *tuning = live->run->tuning;
+    autorelease(str) struct str names = STR_INIT;
 
-    if (live->tuned->n_list > 1 || tuning->n_list < 2 || tuning->stuck_noted || live->sdk)
+    if (tuning->n_list < 2 || tuning->stuck_noted || live->sdk)
+        return;
+    add_stuck(live, &names);
+    if (!names.len)
         return;
     tuning->stuck_noted = true;
+    bool none = live->tuned->n_list < 2;
     tuned_note(live, now,
-               "nothing can be changed while it runs: threads and settings of its own need a "
+               "%s%s cannot be changed while it runs: threads and settings of its own need a "
                "program that uses the SDK, and a restart needs its checkpoints%s",
+               none ? "nothing is tuned: " : "", names.s,
                live->run->budget > (int64_t)live->run->trials.len
                    ? "; trials to come may begin otherwise"
                    : "");
@@ -377,6 +393,16 @@ static double memory_of(const struct run *run, const double *configuration)
             return bytes;
         }
     return NAN;
+}
+
+uint64_t tuned_most_memory(const struct live *live)
+{
+    const struct tuning *tuning = live->tuned ? live->run->tuning : NULL;
+    double most = 0;
+
+    for (size_t i = 0; tuning && i < tuning->n_list; i++)
+        most = fmax(most, memory_of(live->run, tuning->list + i * tuning->n)); /* NaN: not */
+    return (uint64_t)most;
 }
 
 char *tuned_memory_limit(const struct live *live)

@@ -190,6 +190,9 @@ void tuned_on_use(struct live *live, const struct attempt_use *use, struct now n
 bool tuned_to_blame(struct live *live, const struct ending *ending, struct now now);
 /* The trial has come to its end without what it had failed under: that is to blame. */
 void tuned_convict(struct live *live);
+/* The most that the memory lever may allow; 0: there is none. An attempt has to begin with a limit:
+ * cgroup v1 sets none for what runs already. */
+uint64_t tuned_most_memory(const struct live *live);
 /* The limit of memory that its configuration sets, as a text; NULL: none. */
 char *tuned_memory_limit(const struct live *live);
 /* What it may choose from, or how it is measured, has changed: decide from here. */

@@ -157,7 +157,7 @@ static bool memory_find(const struct lever *lever, struct controller *memory)
         return true;
     memory->version = 0;
     memory->why = xstrdup("cgroup v1 can change a limit, but not set the first one of a running "
-                          "program; start it with limits.memory");
+                          "program; start it with resources.memory");
     return false;
 }
 

@@ -132,3 +132,14 @@ $ hone diff base.1 live.1 --all | sed -n '/^machine/,/^spec/p' | grep -E '^machi
 machine
  threads 1 1
  changes 0 1
+# a job alone begins with all cpus; what does not listen keeps its threads, and that is said; the user's own count is left alone
+> plain.sh
+| for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do echo "step $i loss: 1"; sleep 0.2; done
+| echo "$OMP_NUM_THREADS" > threads
+$ hone tune --name plain --port off -- sh plain.sh | grep -o 'threads cannot be changed while it runs' ; [ "$(cat threads)" = "$(nproc)" ] && echo all
+threads cannot be changed while it runs
+all
+$ OMP_NUM_THREADS=3 hone tune --name mine --port off -- sh plain.sh | grep -c threads; cat threads
+0
+3
+? 0
