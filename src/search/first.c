@@ -6,7 +6,8 @@
  *
  * Repeats: at most a fifth of the budget, in its last third, of the five best by the model and,
  * once each of them has run twice, of the best two; only while their intervals overlap. Of those
- * the one whose repeat is most likely to change the choice.
+ * the one whose repeat is most likely to change the choice. A space that the budget can try whole
+ * is tried whole.
  */
 #include "search/first.h"
 #include "linalg/normal.h"
@@ -95,8 +96,9 @@ static bool repeats_allowed(const struct search *s)
     double trials = (double)s->problem.trials;
 
     return s->problem.repeats && !s->ops->blind && s->problem.n_objectives == 1 && !too_dear(s) &&
-           trials >= REPEAT_BUDGET && (double)s->asks >= ceil(REPEAT_BEGIN * trials) &&
-           (double)s->asks < trials && (double)s->repeats_used < floor(REPEAT_SHARE * trials);
+           trials >= REPEAT_BUDGET && trials < space_size(s->space) &&
+           (double)s->asks >= ceil(REPEAT_BEGIN * trials) && (double)s->asks < trials &&
+           (double)s->repeats_used < floor(REPEAT_SHARE * trials);
 }
 
 static bool in_flight(const struct search *s, const double *x)

@@ -276,6 +276,28 @@ TEST(without_leave_nothing_is_repeated)
     assert_int_equal(run_noisy("tpe", 9, true, 0.3).n, 0); /* nothing to spare */
 }
 
+TEST(a_space_that_the_budget_can_try_whole_is_tried_whole)
+{
+    static const char *const names[] = {"auto", "bayes", "forest", "tpe", "evolve"};
+    struct rng rng;
+    rng_init(&rng, 3, 0);
+    for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+        struct space space = {0};
+        bool tried[12] = {false};
+        space_add(&space, param_int(0, 11));
+        struct problem problem = {.space = &space, .seed = 2, .trials = 12, .repeats = true};
+        autofree(search) struct search *s = search_for(names[k], &problem);
+        for (size_t i = 0; i < 12; i++) {
+            double x;
+            assert_true(ask_point(s, &x));
+            assert_false(tried[(size_t)x]);
+            tried[(size_t)x] = true;
+            tell_value(s, &x, fabs(x - 4) + 3 * rng_normal(&rng));
+        }
+        space_release(&space);
+    }
+}
+
 /* ---- what leads ---- */
 
 TEST(the_model_leads_after_a_few_and_says_so)
