@@ -10,9 +10,10 @@
 #include <math.h>
 #include <stdarg.h>
 
-#define RESTARTS_MAX 6   /* of a trial, to change something */
-#define AFTER_TRIALS 100 /* to come, that count */
-#define BLAMES_MAX   2   /* failures of a trial that are laid on a configuration */
+#define RESTARTS_MAX    6   /* of a trial, to change something */
+#define AFTER_TRIALS    100 /* to come, that count */
+#define PATIENT_WINDOWS 4   /* within which a program that saves itself has done so */
+#define BLAMES_MAX      2   /* failures of a trial that are laid on a configuration */
 
 void tuned_note(const struct live *live, struct now now, const char *fmt, ...)
 {
@@ -145,6 +146,24 @@ static void note_stuck(struct live *live, struct now now)
                live->run->budget > (int64_t)live->run->trials.len
                    ? "; trials to come may begin otherwise"
                    : "");
+}
+
+/* Say once that what needs a restart stays, where no checkpoint has come for a while. */
+static void note_no_checkpoint(struct live *live, struct now now)
+{
+    struct tuning *tuning = live->run->tuning;
+    autorelease(str) struct str names = STR_INIT;
+
+    if (!live->sdk || live->tuned->restarts || tuning->restart_noted ||
+        live->tuned->windows < PATIENT_WINDOWS)
+        return;
+    add_stuck(live, &names);
+    if (!names.len)
+        return;
+    tuning->restart_noted = true;
+    tuned_note(live, now,
+               "%s can be changed by a restart only, and there is no checkpoint to start from",
+               names.s);
 }
 
 /* Say once that what changes learning cannot be judged by it. */
@@ -316,7 +335,9 @@ void tuned_on_window(struct live *live, const struct window_result *window, stru
     workloads_look(live, now);
     workloads_fit(live, window, now);
     see_reach(live);
+    tuned->windows++;
     note_stuck(live, now);
+    note_no_checkpoint(live, now);
     note_blind(live, now);
     if (tuned->n_list < 2 && !tuned->trying) {
         tell_speed(live, window);

@@ -66,6 +66,7 @@ struct tuned {
     double *now;           /* (n) in force, or being put in place */
     struct decide *decide; /* NULL: nothing is to be decided */
     size_t n_list;         /* configurations that it may choose from */
+    size_t windows;        /* that were looked at */
     bool sdk, restarts;    /* as they were when that list was made */
     int64_t sent_mono_us;  /* sent and not answered; 0: it is in place */
     size_t resends;
@@ -109,6 +110,7 @@ struct tuning {
     bool by_steps;       /* some trial has told its speed by steps */
     bool deaf; /* the program does not listen: what is its own to change is set at its start */
     bool stuck_noted;           /* it was said that nothing can be changed */
+    bool restart_noted;         /* … that a restart needs a checkpoint */
     bool blind_noted;           /* … that what changes learning is judged by steps */
     struct learning *learning;  /* of the newest trial that has told some; borrowed from it */
     int64_t clustered_us;       /* mono: when the map of workloads was drawn last */

@@ -99,6 +99,17 @@ TEST(what_has_too_little_memory_gives_way_to_more)
     tear_down();
 }
 
+TEST(what_needs_a_restart_and_has_no_checkpoint_is_told_of_once)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"workers\":{\"min\":0,\"max\":3,\"apply\":\"restart\"}", ""));
+    struct program program = launch(1, by_threads, true);
+    report_metric(1, METRIC_TOTAL, 0, 1e6);
+    train(&program, 60);
+    assert_int_equal(count_events("workers can be changed by a restart only"), 1);
+    tear_down();
+}
+
 TEST(a_trial_that_always_fails_fails)
 {
     set_up(4, 0);
