@@ -16,6 +16,8 @@
  */
 #include "api/tuning.h"
 
+#include "base/clock.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -194,6 +196,20 @@ static void on_changed(struct building *building, const json_t *event, int64_t t
                  set);
 }
 
+/* Of notes those count that tell of a clock. */
+static void on_note(struct tuning *tuning, const json_t *event)
+{
+    struct tuning_jump jump = {.attempt = json_get_int(event, "attempt", 0)};
+    int64_t from_us, to_us;
+
+    if (time_parse(json_get_text(event, "clock_from", ""), &from_us) < 0 ||
+        time_parse(json_get_text(event, "clock_to", ""), &to_us) < 0)
+        return;
+    jump.from_us = MIN(from_us, to_us);
+    jump.to_us = MAX(from_us, to_us);
+    vec_push(&tuning->jumps, jump);
+}
+
 static void read_events(struct building *building, const struct tuning_event *events, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -206,6 +222,8 @@ static void read_events(struct building *building, const struct tuning_event *ev
             on_changed(building, event, events[i].time_us);
         else if (str_eq(json_get_text(event, "event", ""), "answered"))
             on_answer(building, event);
+        else if (str_eq(json_get_text(event, "event", ""), "tune_note"))
+            on_note(building->tuning, event);
     }
 }
 
@@ -354,9 +372,19 @@ void tuning_release(struct tuning *tuning)
     vec_foreach (attempt, &tuning->attempts)
         free(attempt->system);
     vec_release(&tuning->attempts);
+    vec_release(&tuning->jumps);
 }
 
 /* ---- questions ---- */
+
+bool tuning_jumped(const struct tuning *tuning, int64_t attempt, int64_t from_us, int64_t to_us)
+{
+    vec_foreach (jump, &tuning->jumps)
+        if (jump->attempt == attempt &&
+            (!to_us || (from_us < jump->to_us && to_us > jump->from_us)))
+            return true;
+    return false;
+}
 
 static bool has_begun(const struct tuning_phase *phase, int64_t attempt, int64_t time_us,
                       int64_t step)

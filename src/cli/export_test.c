@@ -308,6 +308,31 @@ TEST(the_summary_has_speeds_costs_and_the_best_configuration)
     bench_release(&bench);
 }
 
+TEST(where_the_clock_was_set_steps_have_no_length)
+{
+    struct bench bench;
+    autorelease(str) struct str steps = STR_INIT;
+
+    bench_init(&bench, 1);
+    bench.row.trial.last_step = 24;
+    txn_put_trial(bench.txn, &bench.row.trial, 1, "{\"lr\":0.5}");
+    attempt(&bench, 1, 0, "{\"threads\":1,\"mode\":\"fast\"}", 1);
+    event(&bench, 9.9,
+          "{\"event\":\"tuned\",\"kind\":\"live\",\"from\":{\"threads\":2,\"mode\":\"fast\"},"
+          "\"to\":{\"threads\":1,\"mode\":\"fast\"},\"generation\":1,\"step\":10}");
+    event(&bench, 9.9, ANSWERED("1", "true"));
+    event(&bench, 14,
+          "{\"event\":\"tune_note\",\"attempt\":1,\"clock_from\":\"" STARTED
+          "32.500000Z\",\"clock_to\":\"" STARTED "53.200000Z\"}");
+    add_steps(&steps, 1, 10, 0.5, 1);
+    add_steps(&steps, 11, 6, 10, 0.5);
+    add_steps(&steps, 17, 8, 32.7, 0.5); /* 20 s too late */
+    file(&bench, 1, "metrics", steps.s);
+    check(&bench, export_summary, false,
+          SUMMARY_HEAD "1.1,completed,,0.25,9,24,0.725,1,0.5,,1,0,,,,,1,fast,1,fast,0.5\n");
+    bench_release(&bench);
+}
+
 TEST(a_trial_without_anything_has_a_row_too)
 {
     struct bench bench;

@@ -138,6 +138,7 @@ void configure(struct live *live, const double *configuration, enum change_kind 
     tuned->change = kind;
     tuned->changed_s = live->progress.at_s;
     tuned->changed_step = live->progress.step;
+    tuned->changed_ahead_s = live->progress.ahead_s;
     if (kind == CHANGE_RESTART) {
         tuning_trial(live->run->tuning, live->attempt.trial)->restarts++;
         tuning_pend(live->run, live->attempt.trial, configuration, kind, &live->progress);
@@ -319,11 +320,11 @@ void configure_cost(struct live *live, const struct window_result *window, struc
         return;
     double start_s = progress->at_s - window->seconds, start = progress->step - window->steps;
     double took = start_s - tuned->changed_s, steps = start - tuned->changed_step; /* < 0: lost */
-    double cost_s = fmax(0, took - steps * exp(window->ln_seconds));
-    if (isfinite(cost_s) && !tuned->by_use) {
+    double cost_s = took - steps * exp(window->ln_seconds);
+    if (isfinite(cost_s) && !tuned->by_use && stamps_same_clock(progress, tuned->changed_ahead_s)) {
         if (live->run->tuning->speed)
-            speed_tell_change(live->run->tuning->speed, tuned->change, cost_s);
-        announce(live, cost_s, now);
+            speed_tell_change(live->run->tuning->speed, tuned->change, fmax(0, cost_s));
+        announce(live, fmax(0, cost_s), now);
     }
     tuned->change = CHANGE_NONE;
 }
