@@ -85,13 +85,21 @@ static void building_release(struct building *building)
     vec_release(&building->before);
 }
 
-static int64_t attempt_at(const struct tuning *tuning, int64_t time_us)
+/* The attempt that ran then; NULL if none had begun. */
+static const struct tuning_attempt *attempt_of(const struct tuning *tuning, int64_t time_us)
 {
-    int64_t number = 0;
+    const struct tuning_attempt *found = NULL;
     vec_foreach (attempt, &tuning->attempts)
         if (attempt->started_us && attempt->started_us <= time_us)
-            number = attempt->number;
-    return number;
+            found = attempt;
+    return found;
+}
+
+static int64_t attempt_at(const struct tuning *tuning, int64_t time_us)
+{
+    const struct tuning_attempt *attempt = attempt_of(tuning, time_us);
+
+    return attempt ? attempt->number : 0;
 }
 
 /* The first attempt that began after `time_us`; NULL if there is none. */
@@ -117,6 +125,14 @@ static void add_mark(struct building *building, struct mark mark, json_t *set)
 {
     mark.set = json_incref(set);
     vec_push(&building->marks, mark);
+}
+
+static bool decided_in(const struct building *building, int64_t attempt)
+{
+    vec_foreach (mark, &building->marks)
+        if (mark->attempt == attempt)
+            return true;
+    return false;
 }
 
 /* Who decides again has seen a window of what was there before. */
@@ -187,13 +203,18 @@ static void on_changed(struct building *building, const json_t *event, int64_t t
             mark->asked = false;
             return;
         }
-    if (json_is_object(set))
-        add_mark(building,
-                 (struct mark){.since_us = time_us,
-                               .attempt = attempt_at(tuning, time_us),
-                               .generation = generation,
-                               .step = json_get_double(event, "step", NAN)},
-                 set);
+    if (!json_is_object(set))
+        return;
+    struct mark mark = {.since_us = time_us,
+                        .attempt = attempt_at(tuning, time_us),
+                        .generation = generation,
+                        .step = json_get_double(event, "step", NAN)};
+    if (is_restart(event) && !decided_in(building, mark.attempt)) {
+        const struct tuning_attempt *attempt = attempt_of(tuning, time_us);
+        mark.since_us = attempt ? attempt->started_us : time_us;
+        mark.step = NAN;
+    }
+    add_mark(building, mark, set);
 }
 
 /* Of notes those count that tell of a clock. */

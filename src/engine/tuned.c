@@ -388,6 +388,6 @@ bool tuned_to_blame(struct live *live, const struct ending *ending, struct now n
     tuning_json(run, to, &good);
     tuned_note(live, now, "it failed under %s, which is not tried again; it goes on with %s", bad.s,
                good.s);
-    tuning_pend(run, live->attempt.trial, to, CHANGE_NONE, &live->progress);
+    configure_failed(live, to);
     return true;
 }

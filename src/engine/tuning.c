@@ -530,6 +530,7 @@ static void take_pending(struct live *live, const struct pending *pending)
     tuned->changed_s = pending->since_s;
     tuned->changed_step = pending->step;
     tuned->changed_ahead_s = pending->ahead_s;
+    tuned->failed = pending->failed;
 }
 
 /* The search has chosen. */

@@ -83,6 +83,7 @@ struct tuned {
     enum change_kind change;
     double changed_s, changed_step; /* NaN: what it cost is not to be known */
     double changed_ahead_s;         /* the program's clock then */
+    bool failed; /* one failed since: what that took is not what such a change costs */
     struct cpus cpus,
         cpus_told; /* that it is pinned to; empty: not pinned. Those of the last event */
 };
@@ -92,6 +93,7 @@ struct pending {
     double *configuration;
     enum change_kind kind; /* RESTART: its cost is to be measured */
     double since_s, step, ahead_s;
+    bool failed;
 };
 
 /* What is tuned in an experiment. */
@@ -212,6 +214,9 @@ void tuned_note(const struct live *live, struct now now, const char *fmt, ...) P
 /* Put it in place. RESTART: it is asked to save itself, and starts again. */
 void configure(struct live *live, const double *configuration, enum change_kind kind,
                struct now now);
+/* It has failed under what it had: its next attempt begins with this one, and what all of that took
+ * is told when it goes on. */
+void configure_failed(struct live *live, const double *configuration);
 /* Tell the agent of the configuration (again). */
 void configure_send(struct live *live);
 void configure_started(struct live *live, struct now now);

@@ -300,6 +300,38 @@ TEST(restarts_that_bring_nothing_come_to_an_end)
     assert_in_range(restarts_of(false, 6000), 0, 2);
 }
 
+TEST(a_restart_that_fails_and_the_way_back_are_one_cost)
+{
+    char home[] = "/tmp/hone-restarts-XXXXXX";
+
+    assert_non_null(mkdtemp(home));
+    set_up(4, 0);
+    engine_free(t.engine);
+    t.home = home;
+    come_up(true);
+    submit(LONG_SPEC("\"workers\":[1,2]", ""));
+    struct program program = launch(1, by_threads, true);
+    report_metric(1, METRIC_TOTAL, 0, 864000);
+    for (int i = 0; i < 6000 && !last_sent(COMMAND_CONTROL, 1); i++) {
+        train(&program, 0.1);
+        save(program.step);
+    }
+    report_metric(1, METRIC_GENERATION, 0, 4);
+    ended(1, REASON_NONE, 0);
+    started(2);
+    t.now_us += 7 * US_PER_S;
+    ended(2, REASON_EXIT, 1);
+    program.attempt = 3;
+    started(3);
+    report_metric(3, METRIC_GENERATION, 0, 2);
+    train(&program, 5);
+    assert_string_equal(system_of(3), "{\"workers\":1}");
+    assert_int_equal(count_events("\"kind\":\"restart\",\"system\":{\"workers\":1},\"cost_s\":7"),
+                     1);
+    tear_down();
+    assert_ok(fs_remove_tree(home, NULL), NULL);
+}
+
 TEST(what_a_restart_cost_is_not_known_where_the_clock_was_set)
 {
     assert_in_range(restarts_of(true, 100), 1, 6);
