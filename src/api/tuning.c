@@ -16,6 +16,8 @@
  */
 #include "api/tuning.h"
 
+#include "base/clock.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -83,13 +85,21 @@ static void building_release(struct building *building)
     vec_release(&building->before);
 }
 
-static int64_t attempt_at(const struct tuning *tuning, int64_t time_us)
+/* The attempt that ran then; NULL if none had begun. */
+static const struct tuning_attempt *attempt_of(const struct tuning *tuning, int64_t time_us)
 {
-    int64_t number = 0;
+    const struct tuning_attempt *found = NULL;
     vec_foreach (attempt, &tuning->attempts)
         if (attempt->started_us && attempt->started_us <= time_us)
-            number = attempt->number;
-    return number;
+            found = attempt;
+    return found;
+}
+
+static int64_t attempt_at(const struct tuning *tuning, int64_t time_us)
+{
+    const struct tuning_attempt *attempt = attempt_of(tuning, time_us);
+
+    return attempt ? attempt->number : 0;
 }
 
 /* The first attempt that began after `time_us`; NULL if there is none. */
@@ -115,6 +125,14 @@ static void add_mark(struct building *building, struct mark mark, json_t *set)
 {
     mark.set = json_incref(set);
     vec_push(&building->marks, mark);
+}
+
+static bool decided_in(const struct building *building, int64_t attempt)
+{
+    vec_foreach (mark, &building->marks)
+        if (mark->attempt == attempt)
+            return true;
+    return false;
 }
 
 /* Who decides again has seen a window of what was there before. */
@@ -185,13 +203,32 @@ static void on_changed(struct building *building, const json_t *event, int64_t t
             mark->asked = false;
             return;
         }
-    if (json_is_object(set))
-        add_mark(building,
-                 (struct mark){.since_us = time_us,
-                               .attempt = attempt_at(tuning, time_us),
-                               .generation = generation,
-                               .step = json_get_double(event, "step", NAN)},
-                 set);
+    if (!json_is_object(set))
+        return;
+    struct mark mark = {.since_us = time_us,
+                        .attempt = attempt_at(tuning, time_us),
+                        .generation = generation,
+                        .step = json_get_double(event, "step", NAN)};
+    if (is_restart(event) && !decided_in(building, mark.attempt)) {
+        const struct tuning_attempt *attempt = attempt_of(tuning, time_us);
+        mark.since_us = attempt ? attempt->started_us : time_us;
+        mark.step = NAN;
+    }
+    add_mark(building, mark, set);
+}
+
+/* Of notes those count that tell of a clock. */
+static void on_note(struct tuning *tuning, const json_t *event)
+{
+    struct tuning_jump jump = {.attempt = json_get_int(event, "attempt", 0)};
+    int64_t from_us, to_us;
+
+    if (time_parse(json_get_text(event, "clock_from", ""), &from_us) < 0 ||
+        time_parse(json_get_text(event, "clock_to", ""), &to_us) < 0)
+        return;
+    jump.from_us = MIN(from_us, to_us);
+    jump.to_us = MAX(from_us, to_us);
+    vec_push(&tuning->jumps, jump);
 }
 
 static void read_events(struct building *building, const struct tuning_event *events, size_t n)
@@ -206,6 +243,8 @@ static void read_events(struct building *building, const struct tuning_event *ev
             on_changed(building, event, events[i].time_us);
         else if (str_eq(json_get_text(event, "event", ""), "answered"))
             on_answer(building, event);
+        else if (str_eq(json_get_text(event, "event", ""), "tune_note"))
+            on_note(building->tuning, event);
     }
 }
 
@@ -354,9 +393,19 @@ void tuning_release(struct tuning *tuning)
     vec_foreach (attempt, &tuning->attempts)
         free(attempt->system);
     vec_release(&tuning->attempts);
+    vec_release(&tuning->jumps);
 }
 
 /* ---- questions ---- */
+
+bool tuning_jumped(const struct tuning *tuning, int64_t attempt, int64_t from_us, int64_t to_us)
+{
+    vec_foreach (jump, &tuning->jumps)
+        if (jump->attempt == attempt &&
+            (!to_us || (from_us < jump->to_us && to_us > jump->from_us)))
+            return true;
+    return false;
+}
 
 static bool has_begun(const struct tuning_phase *phase, int64_t attempt, int64_t time_us,
                       int64_t step)

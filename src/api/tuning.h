@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tuning.h — how the machine under a trial was tuned, read again from the events `tuned`,
- * `answered` and `changed` and from the rows of its attempts: which configuration was in force
- * when, and what the changes cost. For export, show and the API.
+ * `answered`, `changed` and `tune_note` and from the rows of its attempts: which configuration was
+ * in force when, and what the changes cost. For export, show and the API.
  */
 #ifndef HONE_TUNING_H
 #define HONE_TUNING_H
@@ -52,6 +52,10 @@ struct tuning_attempt {
     int64_t number, started_us, generation;
     char *system; /* JSON; NULL: none */
 };
+/* A clock that was set: between these times, the smaller first, nothing has a length. */
+struct tuning_jump {
+    int64_t attempt, from_us, to_us;
+};
 struct tuning_cost {
     int64_t n; /* changes whose cost was measured */
     double sum_s;
@@ -60,6 +64,7 @@ struct tuning {
     size_t n_values;
     VEC(struct tuning_phase) phases; /* at least one, oldest first; neighbours differ */
     VEC(struct tuning_attempt) attempts;
+    VEC(struct tuning_jump) jumps;
     int64_t changes;                  /* of values */
     int64_t asked;                    /* and never made, or not yet; not among the changes */
     struct tuning_cost live, restart; /* seconds of progress lost */
@@ -69,6 +74,8 @@ struct tuning {
 int tuning_load(struct tuning *tuning, struct store *store, const struct spec *spec,
                 const struct trial_row *row, const struct tuning_log *log, struct err *err);
 void tuning_release(struct tuning *tuning);
+/* Was the clock set in this attempt, and if `to_us`, between these times? */
+bool tuning_jumped(const struct tuning *tuning, int64_t attempt, int64_t from_us, int64_t to_us);
 /* Which phase was it at this time (0: not known, then by the step) of this attempt? */
 size_t tuning_phase_at(const struct tuning *tuning, int64_t attempt, int64_t time_us, int64_t step);
 /* "threads=1 cpus=2"; what is not known is left out. */

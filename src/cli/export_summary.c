@@ -4,8 +4,8 @@
  * brought and cost. What SelfTF wrote as summary.csv.
  *
  * Seconds per step are total time over progress, from one step that was reported to the next
- * larger one, where both ran in one configuration and their times are known. The best
- * configuration is the quickest of those that made STEPS_MIN steps.
+ * larger one, where both ran in one configuration, their times are known, and the clock was not set
+ * between them. The best configuration is the quickest of those that made STEPS_MIN steps.
  */
 #include "base/clock.h"
 #include "cli/export.h"
@@ -33,6 +33,14 @@ struct summing {
     size_t phase;                   /* it ran in */
 };
 
+/* Where the clock was set, its times and those of the decisions may differ: by the step. */
+static size_t phase_of(const struct summing *sum, const struct series_point *point)
+{
+    bool jumped = tuning_jumped(&sum->tuning, sum->attempt, 0, 0);
+
+    return tuning_phase_at(&sum->tuning, sum->attempt, jumped ? 0 : point->time_us, point->step);
+}
+
 static void on_sample(const struct series_sample *sample, void *arg)
 {
     struct summing *sum = arg;
@@ -40,8 +48,9 @@ static void on_sample(const struct series_sample *sample, void *arg)
 
     if (!point->time_us || (sum->time_us && point->step <= sum->step))
         return;
-    size_t phase = tuning_phase_at(&sum->tuning, sum->attempt, point->time_us, point->step);
-    if (sum->time_us && phase == sum->phase && point->time_us >= sum->time_us) {
+    size_t phase = phase_of(sum, point);
+    if (sum->time_us && phase == sum->phase && point->time_us >= sum->time_us &&
+        !tuning_jumped(&sum->tuning, sum->attempt, sum->time_us, point->time_us)) {
         sum->paces.at[phase].seconds += (double)(point->time_us - sum->time_us) / US_PER_S;
         sum->paces.at[phase].steps += (double)point->step - (double)sum->step;
     }

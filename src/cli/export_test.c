@@ -257,6 +257,37 @@ TEST(a_restart_is_in_force_from_the_next_attempt_on)
     bench_release(&bench);
 }
 
+#define SUMMARY_HEAD                                                                               \
+    "trial,state,reason,value,runtime_s,steps,seconds_per_step,first_seconds_per_step,"            \
+    "last_seconds_per_step,target,changes,change_cost_s,live_change_s,restart_change_s,energy_j,"  \
+    "energy,best_threads,best_mode,final_threads,final_mode,lr\n"
+
+TEST(a_restart_that_failed_and_the_way_back_have_a_cost)
+{
+    struct bench bench;
+
+    bench_init(&bench, 3);
+    attempt(&bench, 1, 0, "{\"threads\":2,\"mode\":\"fast\"}", 1);
+    attempt(&bench, 2, 5, "{\"threads\":4,\"mode\":\"fast\"}", 1);
+    attempt(&bench, 3, 6, "{\"threads\":2,\"mode\":\"fast\"}", 1);
+    event(&bench, 4,
+          "{\"event\":\"tuned\",\"advice\":\"try\",\"kind\":\"restart\",\"generation\":2,"
+          "\"from\":{\"threads\":2,\"mode\":\"fast\"},\"to\":{\"threads\":4,\"mode\":\"fast\"},"
+          "\"step\":2}");
+    event(&bench, 9,
+          "{\"event\":\"changed\",\"kind\":\"restart\",\"generation\":1,\"cost_s\":2.5,"
+          "\"system\":{\"threads\":2,\"mode\":\"fast\"},\"step\":4}");
+    file(&bench, 1, "stdout", "step=1 loss=9\nstep=2 loss=8\n");
+    file(&bench, 3, "stdout", "step=3 loss=7\nstep=5 loss=6\n");
+    check(&bench, export_iterations, false,
+          "trial,attempt,step,time,elapsed_s,loss,generation,threads,mode,lr\n"
+          "1.1,1,1,,,9,1,2,fast,0.5\n1.1,1,2,,,8,1,2,fast,0.5\n"
+          "1.1,3,3,,,7,1,2,fast,0.5\n1.1,3,5,,,6,1,2,fast,0.5\n");
+    check(&bench, export_summary, false,
+          SUMMARY_HEAD "1.1,completed,,0.25,9,,,,,,2,2.5,,2.5,,,,,2,fast,0.5\n");
+    bench_release(&bench);
+}
+
 TEST(without_decisions_the_row_of_the_attempt_tells)
 {
     struct bench bench;
@@ -271,11 +302,6 @@ TEST(without_decisions_the_row_of_the_attempt_tells)
           "1.1,1,1,,,9,1,2,,0.5\n1.1,2,1,,,8,1,1,,0.5\n");
     bench_release(&bench);
 }
-
-#define SUMMARY_HEAD                                                                               \
-    "trial,state,reason,value,runtime_s,steps,seconds_per_step,first_seconds_per_step,"            \
-    "last_seconds_per_step,target,changes,change_cost_s,live_change_s,restart_change_s,energy_j,"  \
-    "energy,best_threads,best_mode,final_threads,final_mode,lr\n"
 
 TEST(the_summary_has_speeds_costs_and_the_best_configuration)
 {
@@ -305,6 +331,31 @@ TEST(the_summary_has_speeds_costs_and_the_best_configuration)
     check(&bench, export_summary, false,
           SUMMARY_HEAD "1.1,completed,,0.25,9,22,0.8571428571428571,1,2,0.1,2,1,0.5,,12400,"
                        "estimated,1,\"a,b\",4,\"a,b\",0.5\n");
+    bench_release(&bench);
+}
+
+TEST(where_the_clock_was_set_steps_have_no_length)
+{
+    struct bench bench;
+    autorelease(str) struct str steps = STR_INIT;
+
+    bench_init(&bench, 1);
+    bench.row.trial.last_step = 24;
+    txn_put_trial(bench.txn, &bench.row.trial, 1, "{\"lr\":0.5}");
+    attempt(&bench, 1, 0, "{\"threads\":1,\"mode\":\"fast\"}", 1);
+    event(&bench, 9.9,
+          "{\"event\":\"tuned\",\"kind\":\"live\",\"from\":{\"threads\":2,\"mode\":\"fast\"},"
+          "\"to\":{\"threads\":1,\"mode\":\"fast\"},\"generation\":1,\"step\":10}");
+    event(&bench, 9.9, ANSWERED("1", "true"));
+    event(&bench, 14,
+          "{\"event\":\"tune_note\",\"attempt\":1,\"clock_from\":\"" STARTED
+          "32.500000Z\",\"clock_to\":\"" STARTED "53.200000Z\"}");
+    add_steps(&steps, 1, 10, 0.5, 1);
+    add_steps(&steps, 11, 6, 10, 0.5);
+    add_steps(&steps, 17, 8, 32.7, 0.5); /* 20 s too late */
+    file(&bench, 1, "metrics", steps.s);
+    check(&bench, export_summary, false,
+          SUMMARY_HEAD "1.1,completed,,0.25,9,24,0.725,1,0.5,,1,0,,,,,1,fast,1,fast,0.5\n");
     bench_release(&bench);
 }
 

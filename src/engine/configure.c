@@ -136,8 +136,10 @@ void configure(struct live *live, const double *configuration, enum change_kind 
     struct tuned *tuned = live->tuned;
 
     tuned->change = kind;
+    tuned->failed = false;
     tuned->changed_s = live->progress.at_s;
     tuned->changed_step = live->progress.step;
+    tuned->changed_ahead_s = live->progress.ahead_s;
     if (kind == CHANGE_RESTART) {
         tuning_trial(live->run->tuning, live->attempt.trial)->restarts++;
         tuning_pend(live->run, live->attempt.trial, configuration, kind, &live->progress);
@@ -147,6 +149,22 @@ void configure(struct live *live, const double *configuration, enum change_kind 
     set_row(live, configuration);
     tuned->resends = 0;
     send_soon(live, now);
+}
+
+void configure_failed(struct live *live, const double *configuration)
+{
+    const struct tuned *tuned = live->tuned;
+    struct tuning *tuning = live->run->tuning;
+    struct progress since = live->progress;
+
+    if (tuned->change != CHANGE_NONE) {
+        since.at_s = tuned->changed_s;
+        since.step = tuned->changed_step;
+        since.ahead_s = tuned->changed_ahead_s;
+    }
+    tuning_pend(live->run, live->attempt.trial, configuration, CHANGE_RESTART, &since);
+    struct pending *pending = map_find(&tuning->pending, (uint64_t)live->attempt.trial);
+    pending->failed = true;
 }
 
 void configure_started(struct live *live, struct now now)
@@ -320,11 +338,11 @@ void configure_cost(struct live *live, const struct window_result *window, struc
         return;
     double start_s = progress->at_s - window->seconds, start = progress->step - window->steps;
     double took = start_s - tuned->changed_s, steps = start - tuned->changed_step; /* < 0: lost */
-    double cost_s = fmax(0, took - steps * exp(window->ln_seconds));
-    if (isfinite(cost_s) && !tuned->by_use) {
-        if (live->run->tuning->speed)
-            speed_tell_change(live->run->tuning->speed, tuned->change, cost_s);
-        announce(live, cost_s, now);
+    double cost_s = took - steps * exp(window->ln_seconds);
+    if (isfinite(cost_s) && !tuned->by_use && stamps_same_clock(progress, tuned->changed_ahead_s)) {
+        if (live->run->tuning->speed && !tuned->failed)
+            speed_tell_change(live->run->tuning->speed, tuned->change, fmax(0, cost_s));
+        announce(live, fmax(0, cost_s), now);
     }
     tuned->change = CHANGE_NONE;
 }

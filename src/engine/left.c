@@ -132,7 +132,7 @@ static struct remaining since(struct remaining left, double passed_s)
 
 static double passed_s(const struct live *live, struct now now)
 {
-    return fmax(0, (double)now.wall_us / 1e6 - live->progress.at_s);
+    return fmax(0, stamps_now_s(&live->progress, now) - live->progress.at_s);
 }
 
 static bool left_of_steps(const struct live *live, const double *under, struct now now,

@@ -166,6 +166,8 @@ void on_samples(struct live *live, const struct agent_event *event, struct now n
         return;
     }
     size_t skip = (size_t)(live->samples_seen - event->first_sample);
+    if (skip < event->n_samples)
+        stamps_look(live, event->samples + skip, event->n_samples - skip, now);
     for (size_t i = skip; i < event->n_samples; i++)
         on_sample(live, &event->samples[i], now);
     live->samples_seen = MAX(live->samples_seen, event->first_sample + (int64_t)event->n_samples);

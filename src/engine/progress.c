@@ -13,8 +13,8 @@
 
 #define CHOOSE_COUNT 3    /* samples of a metric before its steps are taken for progress */
 #define FEED_US      5000 /* samples closer than this count as one */
+#define LATE_S       1.5  /* a first step later than the attempt is old: the clock was set */
 #define AGAIN_S      1.0  /* after this what is read has just been written */
-#define CLOCK_S      2.0  /* a clock that goes back so far was set */
 #define SILENT_S     10.0 /* so long without a step: judged by use */
 #define BYTES_PER_S  1e8  /* what reading and writing weighs against a second of CPU */
 #define USE_STEPS    10   /* a second of it counts as so many steps */
@@ -31,6 +31,7 @@ void progress_begin(struct live *live)
                                   .first_step = NAN,
                                   .ln_seconds = NAN,
                                   .error = NAN};
+    stamps_begin(progress);
     window_init(&progress->window, NULL);
 }
 
@@ -56,7 +57,8 @@ static void count_anew(struct live *live, struct now now)
 void progress_changed(struct live *live, struct now now)
 {
     live->progress.holding = false;
-    window_change(&live->progress.window, (double)now.wall_us / 1e6);
+    window_change(&live->progress.window,
+                  fmax((double)now.wall_us / 1e6, stamps_now_s(&live->progress, now)));
 }
 
 void progress_again(struct live *live, struct now now)
@@ -88,32 +90,33 @@ static void on_window(struct live *live, struct now now)
 }
 
 /* From the start of an attempt to its first step, on average. */
-static void note_startup(struct live *live, double at_s)
+static void note_startup(struct live *live, double at_s, struct now now)
 {
     struct tuning *tuning = live->run->tuning;
     double took = at_s - (double)live->attempt.started_us / 1e6;
 
-    if (!tuning || live->adopted || !(took >= 0))
+    if (!tuning || live->adopted || !(took >= 0) ||
+        took > (double)live_elapsed_us(live, now) / 1e6 + LATE_S)
         return;
     tuning->startup_s = tuning->startup_s > 0 ? 0.7 * tuning->startup_s + 0.3 * took : took;
 }
 
-static void feed(struct live *live, double at_s, double step, struct now now)
+static void feed(struct live *live, const struct agent_sample *sample, struct now now)
 {
     struct progress *progress = &live->progress;
+    double at_s = (double)sample->time_us / 1e6, step = (double)sample->step;
 
     if (isnan(progress->step))
-        note_startup(live, at_s);
-    if (at_s < progress->at_s - CLOCK_S) /* the clock was set back: the window would wait for it */
-        window_change(&progress->window, at_s);
-    if (!(progress->first_step <= step && progress->first_s <= at_s)) {
+        note_startup(live, at_s, now);
+    stamps_step(live, sample, now);
+    if (!progress->jumped && !(progress->first_step <= step && progress->first_s <= at_s)) {
         progress->first_s = at_s;
         progress->first_step = step;
     }
     progress->at_s = at_s;
     progress->step = step;
-    if (live->tuned && live->tuned->sent_mono_us)
-        return; /* between two configurations: it tells of neither */
+    if (progress->jumped || (live->tuned && live->tuned->sent_mono_us))
+        return; /* between two clocks or two configurations: it tells of neither */
     if (window_sample(&progress->window, at_s, step))
         on_window(live, now);
 }
@@ -125,7 +128,8 @@ static void feed_held(struct live *live, struct now now)
     if (!progress->holding)
         return;
     progress->holding = false;
-    feed(live, (double)progress->held.time_us / 1e6, (double)progress->held.step, now);
+    struct agent_sample sample = progress->held;
+    feed(live, &sample, now);
 }
 
 /* ---- which metric ---- */
@@ -218,6 +222,7 @@ void progress_use(struct live *live, const struct attempt_use *use, struct now n
     struct progress *progress = &live->progress;
 
     tuned_on_use(live, use, now);
+    stamps_clock(live, now);
     if (!live->tuned || !live->tuned->decide)
         return;
     if (!live->tuned->by_use && silent(live, now)) {
@@ -238,10 +243,9 @@ void progress_timer(struct live *live, struct now now)
     if (!live->tuned)
         return;
     live->tuned->looked_us = now.mono_us;
-    if ((double)now.wall_us / 1e6 < live->progress.window.changed_s - CLOCK_S)
-        progress_changed(live, now);
+    stamps_clock(live, now);
     if (live->tuned->trying && !live->tuned->sent_mono_us && !live->paused &&
-        window_look(&live->progress.window, (double)now.wall_us / 1e6))
+        window_look(&live->progress.window, stamps_now_s(&live->progress, now)))
         on_window(live, now);
 }
 

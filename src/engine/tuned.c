@@ -546,6 +546,6 @@ bool tuned_to_blame(struct live *live, const struct ending *ending, struct now n
     tuning_name_values(run, to, &good);
     tuned_note(live, now, "it failed under %s, which is not tried again%s; it goes on with %s",
                bad.s, proven ? " in this trial" : "", good.s);
-    tuning_pend(run, live->attempt.trial, to, CHANGE_NONE, &live->progress);
+    configure_failed(live, to);
     return true;
 }

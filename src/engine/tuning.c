@@ -516,7 +516,7 @@ static struct tuned *tuned_new(const struct run *run)
     struct tuned *tuned = xcalloc(1, sizeof(*tuned));
 
     tuned->now = xcalloc(run->tuning->n, sizeof(*tuned->now));
-    tuned->changed_s = tuned->changed_step = NAN;
+    tuned->changed_s = tuned->changed_step = tuned->changed_ahead_s = NAN;
     return tuned;
 }
 
@@ -539,6 +539,8 @@ static void take_pending(struct live *live, const struct pending *pending)
     tuned->change = pending->kind;
     tuned->changed_s = pending->since_s;
     tuned->changed_step = pending->step;
+    tuned->changed_ahead_s = pending->ahead_s;
+    tuned->failed = pending->failed;
 }
 
 /* The search has chosen. */
@@ -623,6 +625,7 @@ void tuning_pend(struct run *run, int64_t trial, const double *configuration, en
     pending->kind = kind;
     pending->since_s = progress->at_s;
     pending->step = progress->step;
+    pending->ahead_s = progress->ahead_s;
     pending_free(map_find(&run->tuning->pending, (uint64_t)trial));
     map_put(&run->tuning->pending, (uint64_t)trial, pending);
 }

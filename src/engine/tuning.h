@@ -49,6 +49,10 @@ struct progress {
     size_t n_windows;
     double ln_seconds, error; /* of the newest window; NaN: none */
     double used;              /* CPU seconds and the like, where no step is reported */
+    double clock_s;           /* our wall clock less the monotonic one; NaN: not read yet */
+    double ahead_s;           /* … the program's, by the stamps of its samples; NaN: none yet */
+    int64_t newest_us;        /* the newest stamp of the turn before; 0: none */
+    bool jumped;              /* a clock was set in this turn: its stamps are of two clocks */
 };
 
 /* The configuration of a running attempt. */
@@ -79,7 +83,9 @@ struct tuned {
     double load, idle, used; /* cores */
     /* the last change, until the window after it is complete */
     enum change_kind change;
-    double changed_s, changed_step;
+    double changed_s, changed_step; /* NaN: what it cost is not to be known */
+    double changed_ahead_s;         /* the program's clock then */
+    bool failed; /* one failed since: what that took is not what such a change costs */
     struct cpus cpus,
         cpus_told; /* that it is pinned to; empty: not pinned. Those of the last event */
 };
@@ -88,7 +94,8 @@ struct tuned {
 struct pending {
     double *configuration;
     enum change_kind kind; /* RESTART: its cost is to be measured */
-    double since_s, step;
+    double since_s, step, ahead_s;
+    bool failed;
 };
 
 /* What is tuned in an experiment. */
@@ -183,6 +190,19 @@ void progress_again(struct live *live, struct now now);
 /* The key of its trial in the speed model: another one where progress is counted otherwise. */
 uint64_t progress_key(const struct live *live);
 
+/* ---- stamps.c ---- */
+void stamps_begin(struct progress *progress);
+/* Time passes: has our clock been set? */
+void stamps_clock(struct live *live, struct now now);
+/* Before the samples of a turn are fed: has the program's? */
+void stamps_look(struct live *live, const struct agent_sample *samples, size_t n, struct now now);
+/* One is fed: has it gone back? */
+void stamps_step(struct live *live, const struct agent_sample *sample, struct now now);
+/* Now by the program's clock; by ours as long as it has told no time. */
+double stamps_now_s(const struct progress *progress, struct now now);
+/* Was nothing set since its clock was ahead by this? True where that is not known. */
+bool stamps_same_clock(const struct progress *progress, double ahead_s);
+
 /* ---- tuned.c ---- */
 void tuned_on_window(struct live *live, const struct window_result *window, struct now now);
 /* The last one, of a trial that has ended: it teaches, and nothing is left to decide. */
@@ -206,6 +226,9 @@ void tuned_note(const struct live *live, struct now now, const char *fmt, ...) P
 /* Put it in place. RESTART: it is asked to save itself, and starts again. */
 void configure(struct live *live, const double *configuration, enum change_kind kind,
                struct now now);
+/* It has failed under what it had: its next attempt begins with this one, and what all of that took
+ * is told when it goes on. */
+void configure_failed(struct live *live, const double *configuration);
 /* Tell the agent of the configuration (again). */
 void configure_send(struct live *live);
 void configure_started(struct live *live, struct now now);

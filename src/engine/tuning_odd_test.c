@@ -199,6 +199,52 @@ TEST(a_clock_that_is_set_back_does_not_keep_what_is_on_trial)
     tear_down();
 }
 
+/* threads 1 are better; clocks are set while they are on trial. */
+static void check_jump(int64_t wall_us, int64_t stamps_us)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    struct program program = launch(1, by_threads, true);
+    report_metric(1, METRIC_TOTAL, 0, 1e6);
+    train_until_other_than(&program, "{\"threads\":2}");
+    train(&program, 0.4);
+    wall_back_us = -wall_us;
+    stamps_ahead_us = stamps_us;
+    train(&program, 60);
+    wall_back_us = stamps_ahead_us = 0;
+    assert_string_equal(system_of(1), "{\"threads\":1}");
+    assert_int_equal(count_events("\"advice\":\"revert\""), 0);
+    assert_int_equal(count_events("\"event\":\"changed\""), 0);
+    assert_int_equal(count_events("the clock went "), 1);
+    tear_down();
+}
+
+TEST(a_clock_that_is_set_decides_nothing)
+{
+    check_jump(9700000, 0);
+    check_jump(-9700000, 0);
+    check_jump(900000, 0);
+    check_jump(-900000, 0);
+    check_jump(0, 9700000);
+    check_jump(0, -9700000);
+}
+
+TEST(samples_that_are_read_late_are_no_clock_that_was_set)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    struct program program = launch(1, by_threads, true);
+    report_metric(1, METRIC_TOTAL, 0, 1e6);
+    for (int i = 0; i < 60; i++) {
+        stamps_ahead_us = i % 10 == 4 ? -1300000 : 0;
+        train(&program, 0.5);
+    }
+    stamps_ahead_us = 0;
+    assert_int_equal(count_events("the clock went "), 0);
+    assert_string_equal(system_of(1), "{\"threads\":1}");
+    tear_down();
+}
+
 TEST(under_joint_a_take_over_changes_nothing)
 {
     set_up(4, 0);
@@ -258,6 +304,9 @@ static void save(int64_t step)
     assert_ok(fs_write_atomic(path, "x", 1, 0600, NULL), NULL);
 }
 
+static int64_t set_by_us;  /* the clock, while it is started again */
+static size_t costs_known; /* of its restarts */
+
 /* Hours of a job whose two configurations are alike; how often it was started again. */
 static int64_t restarts_of(bool saves, int64_t every)
 {
@@ -282,6 +331,7 @@ static int64_t restarts_of(bool saves, int64_t every)
             ended(attempt++, REASON_NONE, 0);
             step = saved;
             t.now_us += 10 * US_PER_S;
+            wall_back_us -= set_by_us;
             started(attempt);
             report_metric(attempt, METRIC_GENERATION, 0, 2);
             report_metric(attempt, METRIC_TOTAL, 0, 864000);
@@ -291,6 +341,8 @@ static int64_t restarts_of(bool saves, int64_t every)
             save(saved = step);
         report_metric(attempt, "loss", step, 1.0);
     }
+    costs_known = count_events("\"event\":\"changed\"");
+    wall_back_us = 0;
     tear_down();
     assert_ok(fs_remove_tree(home, NULL), NULL);
     return attempt - 1;
@@ -300,6 +352,48 @@ TEST(restarts_that_bring_nothing_come_to_an_end)
 {
     assert_in_range(restarts_of(true, 100), 1, 6);
     assert_in_range(restarts_of(false, 6000), 0, 2);
+}
+
+TEST(a_restart_that_fails_and_the_way_back_are_one_cost)
+{
+    char home[] = "/tmp/hone-restarts-XXXXXX";
+
+    assert_non_null(mkdtemp(home));
+    set_up(4, 0);
+    engine_free(t.engine);
+    t.home = home;
+    come_up(true);
+    submit(LONG_SPEC("\"workers\":[1,2]", ""));
+    struct program program = launch(1, by_threads, true);
+    report_metric(1, METRIC_TOTAL, 0, 864000);
+    for (int i = 0; i < 6000 && !last_sent(COMMAND_CONTROL, 1); i++) {
+        train(&program, 0.1);
+        save(program.step);
+    }
+    report_metric(1, METRIC_GENERATION, 0, 4);
+    ended(1, REASON_NONE, 0);
+    started(2);
+    t.now_us += 7 * US_PER_S;
+    ended(2, REASON_EXIT, 1);
+    program.attempt = 3;
+    started(3);
+    report_metric(3, METRIC_GENERATION, 0, 2);
+    train(&program, 5);
+    assert_string_equal(system_of(3), "{\"workers\":1}");
+    assert_int_equal(count_events("\"kind\":\"restart\",\"system\":{\"workers\":1},\"cost_s\":7"),
+                     1);
+    tear_down();
+    assert_ok(fs_remove_tree(home, NULL), NULL);
+}
+
+TEST(what_a_restart_cost_is_not_known_where_the_clock_was_set)
+{
+    assert_in_range(restarts_of(true, 100), 1, 6);
+    assert_in_range(costs_known, 1, 6);
+    set_by_us = 100 * US_PER_S;
+    assert_in_range(restarts_of(true, 100), 1, 6);
+    set_by_us = 0;
+    assert_int_equal(costs_known, 0);
 }
 
 TEST_MAIN
