@@ -85,7 +85,7 @@ void tuning_put_system(struct json_out *out, const struct spec *spec, const char
 
 /* "3 changes, cost 1.2 s; 1 asked for and not made" */
 void str_add_changes(struct str *to, int64_t changes, int64_t asked, double cost_s);
-/* "12.4 kJ estimated"; nothing where it is not known. */
+/* "12.4 kJ estimated", "1.27 J measured, its share by CPU time"; nothing where it is not known. */
 void str_add_energy(struct str *to, double joules, bool measured);
 
 #endif

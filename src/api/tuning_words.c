@@ -59,6 +59,8 @@ void str_add_changes(struct str *to, int64_t changes, int64_t asked, double cost
         str_addf(to, "; %lld asked for and not made", (long long)asked);
 }
 
+/* What is measured is the machine's; of that an attempt has its part by CPU time (agent/power.c),
+ * beside devices that are its own. */
 void str_add_energy(struct str *to, double joules, bool measured)
 {
     static const char *const units[] = {"J", "kJ", "MJ", "GJ"};
@@ -68,5 +70,6 @@ void str_add_energy(struct str *to, double joules, bool measured)
         return;
     for (; joules >= 999.5 && unit + 1 < ARRAY_LEN(units); unit++)
         joules /= 1000;
-    str_addf(to, "%.3g %s %s", joules, units[unit], measured ? "measured" : "estimated");
+    str_addf(to, "%.3g %s %s", joules, units[unit],
+             measured ? "measured, its share by CPU time" : "estimated");
 }
