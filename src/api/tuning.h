@@ -77,6 +77,8 @@ void tuning_words(const struct tuning *tuning, const struct spec *spec, size_t p
 bool tuning_same_values(const struct tuning *tuning, size_t a, size_t b);
 /* A value as it stands in a table: a text without quotes, "" if not known. */
 void str_add_json_text(struct str *to, const json_t *value);
+/* The value of a system parameter for people: memory as "400M", frequency as "1.2GHz". */
+void str_add_setting(struct str *to, const char *name, const json_t *value);
 
 /* An object with a member for each system parameter, null where it is not known; null without
  * `values`. */

@@ -16,6 +16,12 @@ void str_add_json_text(struct str *to, const json_t *value)
         json_value(&out, value);
 }
 
+void str_add_setting(struct str *to, const char *name, const json_t *value)
+{
+    if (!json_is_number(value) || !system_add_typed(name, json_number_value(value), to))
+        str_add_json_text(to, value);
+}
+
 void tuning_words(const struct tuning *tuning, const struct spec *spec, size_t phase,
                   struct str *to)
 {
@@ -26,7 +32,7 @@ void tuning_words(const struct tuning *tuning, const struct spec *spec, size_t p
         if (!value)
             continue;
         str_addf(to, "%s%s=", gap, system_name_at(spec, i));
-        str_add_json_text(to, value);
+        str_add_setting(to, system_name_at(spec, i), value);
         gap = " ";
     }
 }
