@@ -21,6 +21,7 @@
 #define MAX_ANSWER  (256u << 10)
 #define US_PER_MS   1000
 #define PATIENCE_MS 10000 /* for one answer */
+#define PROBE_MS    3000  /* for somebody who waits for it */
 
 struct question {
     struct pdu *pdu;   /* NULL: given up */
@@ -42,6 +43,7 @@ struct pdu {
     struct str request;
     struct question *question; /* NULL: none is under way */
     bool warned;
+    char *why; /* it did not help the last time; NULL: it never failed */
     pdu_watts_fn *on_watts;
     void *arg;
 };
@@ -106,6 +108,8 @@ static void fail(struct pdu *pdu, const char *why)
     if (!pdu->warned)
         log_warn("the power meter at %s:%s does not help: %s", pdu->host, pdu->port, why);
     pdu->warned = true;
+    free(pdu->why);
+    pdu->why = xstrdup(why);
     give_up(pdu);
 }
 
@@ -294,6 +298,7 @@ static void on_pdu_closed(uv_handle_t *handle)
     free(pdu->page);
     free(pdu->path);
     free(pdu->wrong);
+    free(pdu->why);
     free(pdu);
 }
 
@@ -317,4 +322,43 @@ void pdu_stop(struct pdu *pdu)
 {
     uv_timer_stop(&pdu->timer);
     give_up(pdu);
+}
+
+/* ---- asked once ---- */
+
+static void on_probed(double watts, void *arg)
+{
+    *(double *)arg = watts;
+}
+
+static void on_impatient(uv_timer_t *timer)
+{
+    fail(timer->data, "it does not answer in time");
+}
+
+static int probe(struct pdu *pdu, struct err *err)
+{
+    if (pdu->wrong)
+        return err_set(err, EINVAL, "%s", pdu->wrong);
+    pdu->warned = true; /* err says it instead */
+    uv_timer_start(&pdu->timer, on_impatient, PROBE_MS, 0);
+    ask(pdu);
+    while (pdu->question)
+        uv_run(pdu->timer.loop, UV_RUN_ONCE);
+    return pdu->why ? err_set(err, EIO, "%s", pdu->why) : 0;
+}
+
+int pdu_probe(const char *url, const char *path, double *ret_watts, struct err *err)
+{
+    uv_loop_t loop;
+    int r = uv_loop_init(&loop);
+
+    if (r < 0)
+        return err_set(err, -r, "%s", uv_strerror(r));
+    struct pdu *pdu = pdu_new(&loop, url, path, on_probed, ret_watts);
+    r = probe(pdu, err);
+    pdu_free(pdu);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_loop_close(&loop);
+    return r;
 }

@@ -5,7 +5,7 @@
 #ifndef HONE_AGENT_PDU_H
 #define HONE_AGENT_PDU_H
 
-#include "base/base.h"
+#include "base/err.h"
 
 struct uv_loop_s;
 struct pdu;
@@ -23,5 +23,9 @@ void pdu_free(struct pdu *pdu);
  * answered or, after 10 s, given up. Does not keep the loop alive between questions. */
 void pdu_start(struct pdu *pdu, int64_t interval_us);
 void pdu_stop(struct pdu *pdu);
+
+/* Ask once and wait, about 3 s at most. 0, -EINVAL for a wrong address, or -EIO with the reason why
+ * it does not help. */
+int pdu_probe(const char *url, const char *path, double *ret_watts, struct err *err);
 
 #endif

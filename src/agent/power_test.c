@@ -4,6 +4,7 @@
  * power meter that answers over HTTP from this file.
  */
 #include "agent/fixture.h"
+#include "agent/pdu.h"
 
 #include "base/log.h"
 #include <math.h>
@@ -267,6 +268,25 @@ TEST(a_power_meter_is_asked_over_http_and_gives_measured_energy)
     uv_run(&w.loop, UV_RUN_DEFAULT); /* comes to rest: nobody is asked any more */
     end_meters();
     meter_close();
+}
+
+TEST(a_power_meter_that_is_asked_once_gives_its_watts_or_a_reason)
+{
+    autorelease(err) struct err err = ERR_INIT;
+    double watts = 0;
+
+    log_set_sink(on_log, NULL);
+    n_warnings = 0;
+    meter_open(GOOD);
+    assert_int_equal(pdu_probe(getenv("HONE_PDU"), "outlets.0.power_w", &watts, &err), 0);
+    assert_true(watts == 150);
+    m.answer = "HTTP/1.0 404 Not Found\r\n\r\n";
+    assert_int_equal(pdu_probe(getenv("HONE_PDU"), "", &watts, &err), -EIO);
+    assert_string_equal(err_text(&err), "it answers with status 404");
+    assert_int_equal(n_warnings, 0);
+    meter_close();
+    log_set_sink(NULL, NULL);
+    forget_meters();
 }
 
 TEST(a_power_meter_that_does_not_help_is_complained_of_once_and_does_no_harm)

@@ -84,6 +84,8 @@ void tuning_words(const struct tuning *tuning, const struct spec *spec, size_t p
 bool tuning_same_values(const struct tuning *tuning, size_t a, size_t b);
 /* A value as it stands in a table: a text without quotes, "" if not known. */
 void str_add_json_text(struct str *to, const json_t *value);
+/* The value of a system parameter for people: memory as "400M", frequency as "1.2GHz". */
+void str_add_setting(struct str *to, const char *name, const json_t *value);
 
 /* An object with a member for each system parameter, null where it is not known; null without
  * `values`. */
@@ -92,7 +94,7 @@ void tuning_put_system(struct json_out *out, const struct spec *spec, const char
 
 /* "3 changes, cost 1.2 s; 1 asked for and not made" */
 void str_add_changes(struct str *to, int64_t changes, int64_t asked, double cost_s);
-/* "12.4 kJ estimated"; nothing where it is not known. */
+/* "12.4 kJ estimated", "1.27 J measured, its share by CPU time"; nothing where it is not known. */
 void str_add_energy(struct str *to, double joules, bool measured);
 
 #endif

@@ -16,6 +16,12 @@ void str_add_json_text(struct str *to, const json_t *value)
         json_value(&out, value);
 }
 
+void str_add_setting(struct str *to, const char *name, const json_t *value)
+{
+    if (!json_is_number(value) || !system_add_typed(name, json_number_value(value), to))
+        str_add_json_text(to, value);
+}
+
 void tuning_words(const struct tuning *tuning, const struct spec *spec, size_t phase,
                   struct str *to)
 {
@@ -26,7 +32,7 @@ void tuning_words(const struct tuning *tuning, const struct spec *spec, size_t p
         if (!value)
             continue;
         str_addf(to, "%s%s=", gap, system_name_at(spec, i));
-        str_add_json_text(to, value);
+        str_add_setting(to, system_name_at(spec, i), value);
         gap = " ";
     }
 }
@@ -59,6 +65,8 @@ void str_add_changes(struct str *to, int64_t changes, int64_t asked, double cost
         str_addf(to, "; %lld asked for and not made", (long long)asked);
 }
 
+/* What is measured is the machine's; of that an attempt has its part by CPU time (agent/power.c),
+ * beside devices that are its own. */
 void str_add_energy(struct str *to, double joules, bool measured)
 {
     static const char *const units[] = {"J", "kJ", "MJ", "GJ"};
@@ -68,5 +76,6 @@ void str_add_energy(struct str *to, double joules, bool measured)
         return;
     for (; joules >= 999.5 && unit + 1 < ARRAY_LEN(units); unit++)
         joules /= 1000;
-    str_addf(to, "%.3g %s %s", joules, units[unit], measured ? "measured" : "estimated");
+    str_addf(to, "%.3g %s %s", joules, units[unit],
+             measured ? "measured, its share by CPU time" : "estimated");
 }

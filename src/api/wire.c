@@ -64,12 +64,12 @@ int wire_connect(const char *home, int *ret_fd, struct err *err)
     return 0;
 }
 
-int wire_read_line(int fd, struct str *line, struct err *err)
+static int read_line(int fd, int timeout_ms, struct str *line, struct err *err)
 {
     for (;;) {
         struct pollfd wait = {.fd = fd, .events = POLLIN};
         char piece[65536];
-        if (poll(&wait, 1, CALL_TIMEOUT_MS) == 0)
+        if (poll(&wait, 1, timeout_ms) == 0)
             return err_set(err, ETIMEDOUT, "the engine did not answer in time");
         ssize_t n = recv(fd, piece, sizeof(piece), 0);
         if (n < 0 && errno == EINTR)
@@ -83,6 +83,11 @@ int wire_read_line(int fd, struct str *line, struct err *err)
         if (line->len > WIRE_LINE_MAX)
             return err_set(err, EMSGSIZE, "the engine's answer is too long");
     }
+}
+
+int wire_read_line(int fd, struct str *line, struct err *err)
+{
+    return read_line(fd, CALL_TIMEOUT_MS, line, err);
 }
 
 static int send_line(int fd, const char *text, struct err *err)
@@ -105,6 +110,12 @@ static int send_line(int fd, const char *text, struct err *err)
 
 int wire_call(const char *home, const char *request, json_t **ret, struct err *err)
 {
+    return wire_call_within(home, request, CALL_TIMEOUT_MS, ret, err);
+}
+
+int wire_call_within(const char *home, const char *request, int timeout_ms, json_t **ret,
+                     struct err *err)
+{
     autoclose int fd = -1;
     autorelease(str) struct str line = STR_INIT;
     int r = wire_connect(home, &fd, err);
@@ -112,7 +123,7 @@ int wire_call(const char *home, const char *request, json_t **ret, struct err *e
     if (r >= 0)
         r = send_line(fd, request, err);
     if (r >= 0)
-        r = wire_read_line(fd, &line, err);
+        r = read_line(fd, timeout_ms, &line, err);
     if (r >= 0)
         r = json_parse(line.s, line.len, ret, err);
     if (r < 0)

@@ -18,6 +18,9 @@ int wire_connect(const char *home, int *ret_fd, struct err *err);
 /* Connect, send one request, return its answer (json_decref). An {"error":…} becomes err. Waits at
  * most 30 s. -ENOENT, -ECONNREFUSED: no engine listens; -EPIPE: it died before it answered. */
 int wire_call(const char *home, const char *request, json_t **ret, struct err *err);
+/* The same, for who does without an answer that does not come soon. */
+int wire_call_within(const char *home, const char *request, int timeout_ms, json_t **ret,
+                     struct err *err);
 /* Read one line (without its newline) from a blocking socket into `line`. */
 int wire_read_line(int fd, struct str *line, struct err *err);
 /* The peer is this user or root. */

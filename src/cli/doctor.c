@@ -6,6 +6,7 @@
 #include "agent/agent.h"
 #include "agent/counters.h"
 #include "agent/energy_meter.h"
+#include "agent/pdu.h"
 #include "base/fs.h"
 #include "cli/doctor.h"
 #include "cli/output.h"
@@ -152,6 +153,24 @@ static enum verdict check_counters(const struct patient *patient UNUSED, struct 
     return VERDICT_MISSING;
 }
 
+/* "; the power meter at http://… says 150 W" */
+static enum verdict check_power_meter(const char *url, struct str *found)
+{
+    const char *path = getenv("HONE_PDU_PATH");
+    autorelease(err) struct err err = ERR_INIT;
+    double watts;
+
+    str_addf(found, "; the power meter at %s ", url);
+    if (pdu_probe(url, path ? path : "", &watts, &err) < 0) {
+        str_addf(found, "does not help: %s", err_text(&err));
+        return VERDICT_MISSING;
+    }
+    str_add(found, "says ");
+    str_add_number(found, watts);
+    str_add(found, " W");
+    return VERDICT_OK;
+}
+
 static enum verdict check_energy(const struct patient *patient, struct str *found)
 {
     struct energy_meter_options options = {.powercap = getenv("HONE_POWERCAP"),
@@ -161,7 +180,7 @@ static enum verdict check_energy(const struct patient *patient, struct str *foun
 
     str_add(found, energy_meter_explain(meter));
     if (url && *url)
-        str_addf(found, "; a power meter is asked at %s", url);
+        return check_power_meter(url, found);
     return energy_meter_host(meter).measured ? VERDICT_OK : VERDICT_MISSING;
 }
 

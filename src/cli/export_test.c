@@ -407,12 +407,12 @@ static void check_energy(double joules, bool measured, const char *expected)
     assert_string_equal(text.s, expected);
 }
 
-TEST(energy_says_whether_it_was_measured)
+TEST(energy_says_whether_it_was_measured_and_that_it_is_a_share)
 {
     check_energy(12400, false, "12.4 kJ estimated");
-    check_energy(0.5, true, "0.5 J measured");
-    check_energy(999.7, true, "1 kJ measured");
-    check_energy(2.5e9, true, "2.5 GJ measured");
+    check_energy(0.5, true, "0.5 J measured, its share by CPU time");
+    check_energy(999.7, true, "1 kJ measured, its share by CPU time");
+    check_energy(2.5e9, true, "2.5 GJ measured, its share by CPU time");
     check_energy(0, true, "");
     check_energy(NAN, true, "");
     check_energy(INFINITY, false, "");

@@ -20,6 +20,11 @@ const struct help_fact help_exits[] = {
 const struct help_fact help_variables[] = {
     {"HONE_HOME", "the folder that holds it all, unless --home says otherwise"},
     {"HONE_LOG", "error, warn (default), info or debug: how much is said on standard error"},
+    {"HONE_NVML", "the library of NVIDIA's driver, if not libnvidia-ml.so.1: energy of GPUs"},
+    {"HONE_PDU",
+     "http://HOST:PORT/PATH of a power meter that answers in JSON: energy at the outlet"},
+    {"HONE_PDU_PATH", "where its watts are in that JSON, such as outlets.0.power_w"},
+    {"HONE_POWERCAP", "where RAPL is shown, if not in /sys/class/powercap: energy of processors"},
     {"NO_COLOR", "no colours, even on a terminal"},
     {"XDG_DATA_HOME", "where the home is when nothing else says: $XDG_DATA_HOME/hone"},
     {NULL, NULL},

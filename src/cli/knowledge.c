@@ -76,7 +76,7 @@ static void list_cells(struct table *table, const struct known *one, int64_t now
     autorelease(str) struct str words = STR_INIT, gain = STR_INIT, age = STR_INIT;
 
     if (best)
-        str_add_flat(&words, best->json);
+        str_add_configuration(&words, best->json);
     if (best && worst && best != worst)
         add_percent(&gain, best->ln_effect - worst->ln_effect);
     str_add_duration(&age, MAX(now_us - workload->updated_us, 0));
@@ -216,8 +216,8 @@ static void show_configurations(const struct show *show, struct workload *worklo
     vec_foreach (configuration, &workload->configurations) {
         autorelease(str) struct str words = STR_INIT, effect = STR_INIT;
         bool best = configuration == workload_best(workload);
-        str_add_flat(&words, configuration->json);
-        add_percent(&effect, configuration->ln_effect - workload->configurations.at->ln_effect);
+        str_add_configuration(&words, configuration->json);
+        add_percent(&effect, configuration->ln_effect - workload_best(workload)->ln_effect);
         table_add(&table, best ? BOLD : PLAIN, words.s);
         table_add(&table, best ? GREEN : PLAIN, best ? "best" : effect.s);
         table_addf(&table, PLAIN, "%.0f %%", 100 * expm1(configuration->deviation));
@@ -235,7 +235,7 @@ static void show_failed(const struct show *show, const struct workload *workload
         show_head(show, "failed under, not tried again");
     vec_foreach (failed, &workload->failed) {
         autorelease(str) struct str words = STR_INIT;
-        str_add_flat(&words, *failed);
+        str_add_configuration(&words, *failed);
         printf("%s\n", words.s);
     }
 }

@@ -10,6 +10,7 @@
 #include "cli/cmd.h"
 #include "api/find.h"
 #include "api/fresh.h"
+#include "cli/left.h"
 #include "cli/output.h"
 #include "cli/served.h"
 #include "api/where.h"
@@ -44,6 +45,7 @@ struct list {
     bool again;          /* the rows that fit come once more, sorted */
     struct err *err;
     bool engine;
+    struct left left;     /* of what runs: what the engine says */
     const char *user;     /* who types */
     bool stopped, owners; /* there is a column of stopped trials, of owners */
 };
@@ -87,7 +89,22 @@ static void add_duration(struct table *table, int64_t us)
     table_add(table, PLAIN, text.s);
 }
 
+static void add_left(struct table *table, const struct time_left *left)
+{
+    autorelease(str) struct str text = STR_INIT;
+    str_add_left(&text, left);
+    table_add(table, PLAIN, text.s);
+}
+
 /* ---- experiments ---- */
+
+static struct time_left left_of_row(struct list *list, const struct experiment_row *row)
+{
+    if (row->experiment.state != EXPERIMENT_RUNNING || !list->engine)
+        return TIME_LEFT_UNKNOWN;
+    left_ask(&list->left, list->call->home, row->experiment.id);
+    return left_of_experiment(&list->left);
+}
 
 /* Is there one with stopped trials, or of somebody else? Only then there is a column for that. */
 static int note_columns(const struct experiment_row *row, void *arg)
@@ -136,11 +153,13 @@ static void experiment_columns(struct list *list)
     table_column(table, "best", COLUMN_RIGHT);
     table_column(table, "started", COLUMN_OPTIONAL);
     table_column(table, "time", COLUMN_RIGHT);
+    table_column(table, "left", COLUMN_RIGHT | COLUMN_IF_ANY);
     table_column(table, "", COLUMN_SHRINK);
 }
 
 static void experiment_cells(struct list *list, const struct experiment_row *row)
 {
+    struct time_left left = left_of_row(list, row);
     const struct experiment *e = &row->experiment;
     enum experiment_state state = shown_row_state(row, list->engine);
     autorelease(str) struct str when = STR_INIT, words = STR_INIT;
@@ -161,6 +180,7 @@ static void experiment_cells(struct list *list, const struct experiment_row *row
     table_number(&list->table, PLAIN, row->best_value);
     table_add(&list->table, PLAIN, when.s);
     add_duration(&list->table, e->run_us);
+    add_left(&list->table, &left);
     add_marks(&list->table, row->starred, row->tags.at, row->tags.len);
 }
 
@@ -186,7 +206,10 @@ static int on_experiment(const struct experiment_row *row, void *arg)
     autorelease(str) struct str text = STR_INIT;
     struct json_out out = JSON_OUT(&text);
     rows_put_experiment(&out, row, list->engine, params,
-                        count_attempts(list->store, row->experiment.id), false);
+                        count_attempts(list->store, row->experiment.id), true);
+    struct time_left left = left_of_row(list, row);
+    left_put(&out, &left);
+    json_end_object(&out);
     print_object(list, &text);
     return 0;
 }
@@ -200,6 +223,7 @@ static void trial_columns(struct table *table, const struct spec *spec)
     table_column(table, spec->objective.metric ? spec->objective.metric : "value", COLUMN_RIGHT);
     table_column(table, "step", COLUMN_RIGHT);
     table_column(table, "time", COLUMN_RIGHT);
+    table_column(table, "left", COLUMN_RIGHT | COLUMN_IF_ANY);
     table_column(table, "parameters", COLUMN_SHRINK);
     table_column(table, "", COLUMN_SHRINK);
 }
@@ -207,6 +231,7 @@ static void trial_columns(struct table *table, const struct spec *spec)
 static void trial_cells(struct list *list, const struct trial_row *row)
 {
     const struct trial *trial = &row->trial;
+    struct time_left left = left_of_trial(&list->left, trial);
     autorelease(str) struct str words = STR_INIT, state = STR_INIT;
 
     space_words(&list->target->spec.space, trial->point, &words);
@@ -222,6 +247,7 @@ static void trial_cells(struct list *list, const struct trial_row *row)
     else
         table_addf(&list->table, PLAIN, "%lld", (long long)trial->last_step);
     add_duration(&list->table, trial->run_us);
+    add_left(&list->table, &left);
     table_add(&list->table, PLAIN, words.s);
     add_marks(&list->table, row->starred, row->tags.at, row->tags.len);
 }
@@ -248,7 +274,10 @@ static int on_trial(const struct trial_row *stored, void *arg)
     }
     autorelease(str) struct str text = STR_INIT;
     struct json_out out = JSON_OUT(&text);
-    rows_put_trial(&out, list->target->experiment.experiment.name, row, false);
+    rows_put_trial(&out, list->target->experiment.experiment.name, row, true);
+    struct time_left left = left_of_trial(&list->left, &row->trial);
+    left_put(&out, &left);
+    json_end_object(&out);
     print_object(list, &text);
     return 0;
 }
@@ -392,6 +421,8 @@ static int list_trials(struct list *list, const char *ref)
         list->target = &target;
         list->fresh = fresh_new(list->call->home, &target.spec);
         list->where = where;
+        if (list->engine && target.experiment.experiment.state == EXPERIMENT_RUNNING)
+            left_ask(&list->left, list->call->home, target.experiment.experiment.id);
         trial_columns(&list->table, &target.spec);
         r = walk_trials(list);
         if (r >= 0)
@@ -481,6 +512,7 @@ static int run(struct cmd_call *call)
     list.engine = home_has_engine(call->home);
     code = call->n_args ? list_trials(&list, call->args[0]) : list_experiments(&list);
     table_release(&list.table);
+    left_release(&list.left);
     return code;
 }
 

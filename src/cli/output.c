@@ -66,7 +66,7 @@ static void add_flat_value(struct str *to, const json_t *value)
     }
 }
 
-void str_add_flat(struct str *to, const char *json)
+static void add_members(struct str *to, const char *json, bool system)
 {
     autofree(json) json_t *object = NULL;
     const char *key;
@@ -78,8 +78,20 @@ void str_add_flat(struct str *to, const char *json)
     json_object_foreach(object, key, value)
     {
         str_addf(to, "%s%s=", to->len > start ? " " : "", key);
-        add_flat_value(to, value);
+        if (!system || !json_is_number(value) ||
+            !system_add_typed(key, json_number_value(value), to))
+            add_flat_value(to, value);
     }
+}
+
+void str_add_flat(struct str *to, const char *json)
+{
+    add_members(to, json, false);
+}
+
+void str_add_configuration(struct str *to, const char *json)
+{
+    add_members(to, json, true);
 }
 
 enum colour trial_colour(enum trial_state state)

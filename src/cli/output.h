@@ -17,6 +17,8 @@ void str_add_number(struct str *to, double x);       /* 6 digits; NaN: "-" */
 void str_add_size(struct str *to, uint64_t bytes);   /* "1.5 GB" */
 void str_add_when(struct str *to, int64_t wall_us);  /* local time, "2026-11-15 23:15"; 0: "-" */
 void str_add_flat(struct str *to, const char *json); /* {"lr":0.1,"b":2} → lr=0.1 b=2 */
+/* The same of system parameters: {"memory":419430400,"cpus":2} → memory=400M cpus=2 */
+void str_add_configuration(struct str *to, const char *json);
 enum colour trial_colour(enum trial_state state);
 enum colour experiment_colour(enum experiment_state state);
 /* "failed (exit)" or "completed". */

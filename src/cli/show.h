@@ -45,6 +45,8 @@ void show_decisions(const struct show *show);
 void show_experiment_tuning(const struct show *show);
 /* Members of an open object. */
 void show_trial_tuning_json(const struct show *show, struct json_out *out);
+/* What is left of a trial or an experiment that runs; else no member. */
+void show_left_json(const struct show *show, struct json_out *out);
 
 void show_experiment(const struct show *show);
 void show_experiment_json(const struct show *show);

@@ -231,6 +231,7 @@ void show_experiment_json(const struct show *show)
     struct json_out out = JSON_OUT(&text);
 
     rows_put_whole_experiment(&out, show->store, show->target, show->engine);
+    show_left_json(show, &out);
     json_end_object(&out);
     output_line(&text);
 }

@@ -4,68 +4,45 @@
  * the sums over an experiment.
  */
 #include "api/tuning_sum.h"
-#include "api/wire.h"
 #include "base/clock.h"
+#include "cli/left.h"
 #include "cli/show.h"
 #include "cli/view.h"
 
 #include <math.h>
 
 #define DECISIONS_SHOWN 20
-#define SECONDS_MAX     1e12
-#define CHANCE_ENOUGH   0.8 /* of reaching the target: below, that is said instead of a time */
 
-/* What the engine that runs it says of a trial now; NULL: nothing. */
-static json_t *ask_live(const struct show *show, json_t **ret_reply)
+/* What the live view shows; nothing for what does not run. */
+static struct time_left ask_left(const struct show *show)
 {
-    const struct trial *trial = &show->target->trial.trial;
-    autofree(mem) char *request =
-        xasprintf("{\"do\":\"live\",\"experiment\":%lld}", (long long)trial->experiment);
-    autofree(mem) char *id =
-        xasprintf("%lld.%lld", (long long)trial->experiment, (long long)trial->number);
-    size_t i;
-    json_t *live;
+    const struct experiment *experiment = &show->target->experiment.experiment;
+    struct left left = {0};
 
-    if (wire_call(show->call->home, request, ret_reply, NULL) < 0)
-        return NULL;
-    json_array_foreach(json_object_get(json_object_get(*ret_reply, "live"), "active"), i,
-                       live) if (str_eq(json_get_text(live, "trial", ""), id)) return live;
-    return NULL;
+    if (experiment->state != EXPERIMENT_RUNNING || !show->engine)
+        return TIME_LEFT_UNKNOWN;
+    left_ask(&left, show->call->home, experiment->id);
+    struct time_left found = show->target->has_trial
+                                 ? left_of_trial(&left, &show->target->trial.trial)
+                                 : left_of_experiment(&left);
+    left_release(&left);
+    return found;
 }
 
-static void add_seconds(struct str *to, double seconds)
-{
-    str_add_duration(to, (int64_t)(fmin(fmax(seconds, 0), SECONDS_MAX) * US_PER_S));
-}
-
-/* The time that the live view shows; where the target is in doubt, the chance of reaching it. */
 static void show_remaining(const struct show *show)
 {
-    autofree(json) json_t *reply = NULL;
     autorelease(str) struct str text = STR_INIT;
+    struct time_left left = ask_left(show);
 
-    if (show->target->trial.trial.state != TRIAL_RUNNING || !show->engine)
-        return;
-    const json_t *live = ask_live(show, &reply);
-    double left_s = json_get_double(live, "remaining_s", NAN);
-    double low_s = json_get_double(live, "remaining_low_s", NAN);
-    double high_s = json_get_double(live, "remaining_high_s", NAN);
-    double chance = json_get_double(live, "chance", 1);
-    if (chance < CHANCE_ENOUGH) {
-        show_line(show, "left", PLAIN, "may not reach the target: chance %.0f %%", 100 * chance);
-        return;
-    }
-    if (isnan(left_s))
-        return;
-    add_seconds(&text, left_s);
-    if (low_s < high_s) {
-        str_add(&text, " (");
-        add_seconds(&text, low_s);
-        str_add(&text, "–");
-        add_seconds(&text, high_s);
-        str_add(&text, ")");
-    }
-    show_line(show, "left", PLAIN, "about %s", text.s);
+    str_add_left_words(&text, &left);
+    if (text.len)
+        show_line(show, "left", PLAIN, "%s", text.s);
+}
+
+void show_left_json(const struct show *show, struct json_out *out)
+{
+    struct time_left left = ask_left(show);
+    left_put(out, &left);
 }
 
 /* "    1.9s  step 30  threads 2 → 1: …": since the trial began. */
@@ -153,6 +130,7 @@ void show_experiment_tuning(const struct show *show)
                   (long long)most->n, (long long)sum.trials, changes.s);
     else if (most)
         show_line(show, "machine", PLAIN, "%s (%s)", most->words, changes.s);
+    show_remaining(show);
     str_add_energy(&energy, sum.joules, sum.measured);
     if (energy.len)
         show_line(show, "energy", PLAIN, "%s", energy.s);
@@ -195,6 +173,7 @@ void show_trial_tuning_json(const struct show *show, struct json_out *out)
     json_put_int(out, "changes", tuning.changes);
     json_put_int(out, "changes_asked", tuning.asked);
     json_put_double(out, "change_cost_s", tuning.live.sum_s + tuning.restart.sum_s);
+    show_left_json(show, out);
     rows_put_energy(out, row->trial.joules, row->trial.joules_measured);
     json_key(out, "tuning");
     json_begin_array(out);

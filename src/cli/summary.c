@@ -134,6 +134,23 @@ static void print_head(const struct json_t *final)
         printf("  %s\n", json_get_text(final, "error", ""));
 }
 
+/* "the target 0.05 was not reached: best 0.12" */
+static void print_missed(const json_t *missed)
+{
+    double best = json_get_double(missed, "best", NAN);
+    int64_t average = json_get_int(missed, "average", 1);
+
+    if (!json_is_object(missed))
+        return;
+    printf("  the target %.6g was not reached", json_get_double(missed, "target", NAN));
+    if (average > 1)
+        printf(" by the mean of %lld values", (long long)average);
+    if (isnan(best))
+        printf(": no value was reported\n");
+    else
+        printf(": best %.6g\n", best);
+}
+
 static void print_next(const struct cmd_call *call, const json_t *final)
 {
     const char *hone = program_invocation_name; /* as it was typed: it may not be in PATH */
@@ -182,6 +199,7 @@ void summary_print(const struct cmd_call *call, const json_t *final)
     autofree(mem) char *ref = xasprintf("%lld", (long long)json_get_int(final, "experiment", 0));
 
     print_head(final);
+    print_missed(json_object_get(final, "missed"));
     if (call->server) {
         if (json_get_text(json_object_get(final, "best"), "trial", NULL))
             print_there(call, ref);

@@ -96,10 +96,11 @@ static size_t *measure(const struct table *table)
     size_t *widths = xcalloc(n, sizeof(*widths));
 
     assert(n > 0);
-    for (size_t i = 0; i < n; i++)
-        widths[i] = text_width(table->columns.at[i].title);
     for (size_t i = 0; i < table->cells.len; i++)
         widths[i % n] = MAX(widths[i % n], text_width(table->cells.at[i].text));
+    for (size_t i = 0; i < n; i++)
+        if (widths[i] || !(table->columns.at[i].how & COLUMN_IF_ANY))
+            widths[i] = MAX(widths[i], text_width(table->columns.at[i].title));
     return widths;
 }
 
@@ -192,7 +193,7 @@ static void print_row(const struct table *table, const struct table_cell *row, c
 {
     size_t end = row_end(row, widths, table->columns.len);
     for (size_t i = 0; i < end; i++)
-        if (widths[i] || !(table->columns.at[i].how & COLUMN_OPTIONAL))
+        if (widths[i] || !(table->columns.at[i].how & (COLUMN_OPTIONAL | COLUMN_IF_ANY)))
             print_cell(to, &row[i], &table->columns.at[i], widths[i], i + 1 == end, colour);
     fputc('\n', to);
 }

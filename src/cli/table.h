@@ -14,7 +14,8 @@ enum column { /* bits */
               COLUMN_RIGHT = 1,
               COLUMN_SHRINK = 2, /* may be cut */
               COLUMN_OPTIONAL =
-                  4, /* left out where the terminal is too narrow, the last one first */
+                  4,             /* left out where the terminal is too narrow, the last one first */
+              COLUMN_IF_ANY = 8, /* left out where all of its cells are empty */
 };
 
 struct table_column {

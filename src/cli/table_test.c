@@ -57,6 +57,23 @@ TEST(a_narrow_terminal_cuts_the_columns_that_may_be_cut)
     table_release(&table);
 }
 
+TEST(a_column_that_is_shown_if_any_cell_has_something_is_left_out_else)
+{
+    struct table table = TABLE_INIT;
+    table_column(&table, "id", COLUMN_LEFT);
+    table_column(&table, "left", COLUMN_RIGHT | COLUMN_IF_ANY);
+    table_column(&table, "name", COLUMN_LEFT);
+    for (int i = 0; i < 3; i++)
+        table_add(&table, PLAIN, i == 1 ? "" : "x");
+    autofree(mem) char *without = printed(&table, false, 0);
+    assert_string_equal(without, "id  name\nx   x\n");
+    for (int i = 0; i < 3; i++)
+        table_add(&table, PLAIN, i == 1 ? "3s" : "y");
+    autofree(mem) char *with = printed(&table, false, 0);
+    assert_string_equal(with, "id  left  name\nx         x\ny     3s  y\n");
+    table_release(&table);
+}
+
 /* 10 + 2 + 8 + 2 + 16 columns */
 static void fill_optional(struct table *table)
 {

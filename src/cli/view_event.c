@@ -224,7 +224,7 @@ static void add_object(struct str *to, const json_t *object)
     if (!json_is_object(object))
         return;
     json_value(&out, object);
-    str_add_flat(to, json.s);
+    str_add_configuration(to, json.s);
 }
 
 static void add_trial(struct str *to, const json_t *event)

@@ -718,6 +718,9 @@ TEST(decisions_about_the_machine_are_told_in_their_words)
     check_event("{\"event\":\"changed\",\"trial\":\"1.3\",\"kind\":\"restart\","
                 "\"system\":{\"workers\":4},\"cost_s\":12.5}",
                 "1.3  workers=4: the restart cost 12 s");
+    check_event("{\"event\":\"changed\",\"trial\":\"1.3\",\"kind\":\"live\",\"system\":"
+                "{\"memory\":419430400,\"frequency\":1200000},\"cost_s\":0.07}",
+                "1.3  memory=400M frequency=1.2GHz: the change cost 0.07 s");
     check_event("{\"event\":\"changed\",\"trial\":\"1.3\",\"cost_s\":null}", "");
     check_event("{\"event\":\"tune_note\",\"trial\":\"1.3\",\"text\":\"it reports no steps\"}",
                 "1.3  it reports no steps");

@@ -240,6 +240,21 @@ static void tell_answer(struct live *live, bool applied, struct now now)
     engine_event(run, live->attempt.trial, &json, now);
 }
 
+/* "threads=2 memory=400M: memory: not possible: …" */
+static void note_refusal(struct live *live, const char *why, struct now now)
+{
+    struct run *run = live->run;
+    autofree(mem) double *point = xcalloc(run->tuning->n, sizeof(*point));
+    autorelease(str) struct str words = STR_INIT;
+
+    tuning_point(run, live->tuned->now, point);
+    space_words(&run->tuning->space, point, &words);
+    if (words.len)
+        tuned_note(live, now, "%s: %s", words.s, why);
+    else
+        tuned_note(live, now, "%s", why);
+}
+
 static void refuse(struct live *live, const struct agent_event *event, struct now now)
 {
     struct tuned *tuned = live->tuned;
@@ -250,9 +265,7 @@ static void refuse(struct live *live, const struct agent_event *event, struct no
     tell_answer(live, rest, now);
     if (rest)
         return;
-    autorelease(str) struct str asked = STR_INIT;
-    tuning_name_values(live->run, tuned->now, &asked);
-    tuned_note(live, now, "%s: %s", asked.s, event->text ? event->text : strerror(-event->error));
+    note_refusal(live, event->text ? event->text : strerror(-event->error), now);
     if (!live->run->tuning->speed || !tuned->decide)
         return;
     struct decide_input input = {.now_s = (double)now.wall_us / 1e6,

@@ -291,6 +291,44 @@ static void put_front(struct json_out *out, const struct run *run)
     json_end_array(out);
 }
 
+/* The best value on the way of any trial; NaN: none was reported. */
+static double best_on_the_way(const struct run *run)
+{
+    double sign = run_sign(run), best = NAN;
+
+    vec_foreach (trial, &run->trials)
+        best = fmin(best, sign * trial->best);
+    return sign * best;
+}
+
+/* Did it end for good without its target? The mean of several values may not be there though one of
+ * them was. */
+static bool missed_target(const struct run *run, double best)
+{
+    const struct objective *objective = &run->spec.objective;
+    enum experiment_state state = run->experiment.state;
+
+    if (!objective->metric || isnan(objective->target) || run->experiment.reason == REASON_TARGET ||
+        (state != EXPERIMENT_FINISHED && state != EXPERIMENT_STOPPED))
+        return false;
+    return isnan(best) || objective->average > 1 ||
+           objective_better(objective, objective->target, best);
+}
+
+static void put_missed(struct json_out *out, const struct run *run)
+{
+    double best = best_on_the_way(run);
+
+    if (!missed_target(run, best))
+        return;
+    json_key(out, "missed");
+    json_begin_object(out);
+    json_put_double(out, "target", run->spec.objective.target);
+    json_put_int(out, "average", MAX(1, run->spec.objective.average));
+    json_put_known(out, "best", best);
+    json_end_object(out);
+}
+
 void run_announce_end(struct run *run, struct now now)
 {
     autorelease(str) struct str json = STR_INIT;
@@ -312,6 +350,7 @@ void run_announce_end(struct run *run, struct now now)
         json_null_out(&out);
     if (run->spec.others.len)
         put_front(&out, run);
+    put_missed(&out, run);
     if (run->experiment.error)
         json_put_text(&out, "error", run->experiment.error);
     json_end_object(&out);

@@ -166,6 +166,7 @@ TEST(a_lever_that_is_not_to_be_had_does_not_keep_others_from_being_tuned)
     assert_non_null(strstr(system_of(1), "\"cpus\":4"));
     assert_non_null(strstr(system_of(1), "\"frequency\":1000000"));
     assert_int_equal(count_events("there is no cpufreq"), 1);
+    assert_int_equal(count_events("frequency=1000000: frequency: not possible"), 1);
     tear_down();
 }
 

@@ -29,6 +29,39 @@ enum system_name system_name_of(const char *name)
     return SYSTEM_OTHER;
 }
 
+struct unit {
+    const char *name;
+    double size;
+};
+
+/* In the largest unit in which it is a whole number; the last has the size 1. */
+static void add_in_units(struct str *to, const struct unit *unit, double value)
+{
+    while (fmod(value, unit->size) != 0)
+        unit++;
+    str_addf(to, "%.0f%s", value / unit->size, unit->name);
+}
+
+bool system_add_typed(const char *name, double value, struct str *to)
+{
+    static const struct unit sizes[] = {
+        {"T", 0x1p40}, {"G", 0x1p30}, {"M", 0x1p20}, {"K", 0x1p10}, {"", 1}};
+    static const struct unit frequencies[] = {{"MHz", 1e3}, {"kHz", 1}};
+    enum system_name system = system_name_of(name);
+
+    if (!(value > 0) || value > 0x1p53 || value != nearbyint(value))
+        return false;
+    if (system == SYSTEM_MEMORY)
+        add_in_units(to, sizes, value);
+    else if (system == SYSTEM_FREQUENCY && value >= 1e6 && fmod(value, 1e3) == 0)
+        str_addf(to, "%.15gGHz", value / 1e6);
+    else if (system == SYSTEM_FREQUENCY)
+        add_in_units(to, frequencies, value);
+    else
+        return false;
+    return true;
+}
+
 const struct param *spec_system_params(const struct spec *spec, size_t *ret_n)
 {
     assert(spec->joint_n <= spec->space.n);

@@ -175,6 +175,9 @@ enum system_name {
     SYSTEM_OTHER,   /* the program's own: workers, ps, … */
 };
 enum system_name system_name_of(const char *name);
+/* A value of memory (bytes) or frequency (kHz) as one types it, and exactly: "400M", "1.2GHz".
+ * false: of the others; nothing is added. */
+bool system_add_typed(const char *name, double value, struct str *to);
 /* The system parameters, beside spec->settings, wherever they stand. */
 const struct param *spec_system_params(const struct spec *spec, size_t *ret_n);
 /* Are there some that count? */

@@ -112,6 +112,32 @@ TEST(sizes_and_frequencies_are_numbers_shown_as_written)
     clean();
 }
 
+static void check_typed(const char *name, double value, const char *expected)
+{
+    autorelease(str) struct str text = STR_INIT;
+    assert_true(system_add_typed(name, value, &text) == (*expected != '\0'));
+    assert_string_equal(text.s ? text.s : "", expected);
+}
+
+TEST(sizes_and_frequencies_are_told_as_one_types_them)
+{
+    check_typed("memory", 419430400, "400M");
+    check_typed("memory", 1610612736, "1536M");
+    check_typed("memory", 2147483648.0, "2G");
+    check_typed("memory", 1000000, "1000000");
+    check_typed("memory", 0.5, "");
+    check_typed("frequency", 1200000, "1.2GHz");
+    check_typed("frequency", 800000, "800MHz");
+    check_typed("frequency", 2399999, "2399999kHz");
+    check_typed("threads", 419430400, "");
+    GOOD("{memory: [400M, 1536M, 1000000, 3K], frequency: [1.2GHz, 800MHz, 2399999kHz]}");
+    for (size_t k = 0; k < 4; k++) {
+        const struct param *memory = param_of("memory");
+        check_typed("memory", memory->choices[k].number, memory->choices[k].text);
+    }
+    clean();
+}
+
 TEST(what_hone_puts_in_place_is_live_and_the_rest_restarts)
 {
     static const char *const live[] = {"cpus", "cpu_quota", "memory",

@@ -13,10 +13,16 @@ static double percent(double ln_ratio)
     return rounded == 0 ? 0 : rounded;
 }
 
+/* "−39", "0", "+111" */
+static void add_signed(struct str *to, double value)
+{
+    str_addf(to, "%s%g", value < 0 ? "−" : value > 0 ? "+" : "", fabs(value));
+}
+
 static void add_percent(struct str *to, double ln_ratio)
 {
-    double value = percent(ln_ratio);
-    str_addf(to, "%s%g %%", value < 0 ? "−" : value > 0 ? "+" : "", fabs(value));
+    add_signed(to, percent(ln_ratio));
+    str_add(to, " %");
 }
 
 void width_decision_format(const struct width_decision *decision, struct str *to)
@@ -31,9 +37,11 @@ void width_decision_format(const struct width_decision *decision, struct str *to
     }
     str_add(to, ": predicted ");
     add_percent(to, decision->gain.mean);
-    str_addf(to, " runs an hour (%+g to %+g)",
-             percent(decision->gain.mean - 2 * decision->gain.deviation),
-             percent(decision->gain.mean + 2 * decision->gain.deviation));
+    str_add(to, " runs an hour (");
+    add_signed(to, percent(decision->gain.mean - 2 * decision->gain.deviation));
+    str_add(to, " to ");
+    add_signed(to, percent(decision->gain.mean + 2 * decision->gain.deviation));
+    str_add(to, ")");
     if (isfinite(decision->measured)) {
         str_add(to, "; measured ");
         add_percent(to, decision->measured);

@@ -309,6 +309,10 @@ TEST(a_decision_says_its_numbers)
     assert_string_equal(
         text.s, "2 side by side → 3, 2 cores each: predicted +18 % runs an hour (+9 to +28)");
     str_cut(&text, 0);
+    decision.gain = (struct belief_ln){log(1.13), 0.31}; /* one minus sign everywhere */
+    width_decision_format(&decision, &text);
+    assert_non_null(strstr(text.s, "predicted +13 % runs an hour (−39 to +110)"));
+    str_cut(&text, 0);
     decision = (struct width_decision){.from = 4, .to = 4, .measured = NAN, .why = "stays"};
     width_decision_format(&decision, &text);
     assert_string_equal(text.s, "4 side by side: stays");

@@ -168,3 +168,12 @@ hone: cut:1: line 1, column 13: not valid JSON: '}' expected near end of file
 $ head -c 100 /dev/zero > zero; hone knowledge import zero
 hone: zero is no text of JSON lines
 ? 2
+# sizes and frequencies as one types them; in JSON as they were
+> sizes.jsonl
+| {"identity":"dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd","name":"sizes","machine":"EPYC, 2 cpus","updated":"2026-11-15T10:00:00Z","runs":3,"cluster":0,"configurations":[{"configuration":{"frequency":1200000,"memory":419430400},"ln_effect":0.3,"deviation":0.05,"windows":4,"load":0}],"failed":[{"memory":209715200}]}
+$ export HONE_HOME=sizes; hone knowledge import sizes.jsonl; hone knowledge ls | grep -o 'frequency.*M'; hone knowledge show sizes | grep =; hone knowledge ls --json | grep -o '"best":{[^}]*}'
+1 new, 0 merged with what was known, 0 known already
+frequency=1.2GHz memory=400M
+frequency=1.2GHz memory=400M           best  5 %        4     0
+memory=200M
+"best":{"frequency":1200000,"memory":419430400}

@@ -14,6 +14,12 @@ $ hone show last --json | grep -o '"reason":"[^"]*"' | head -1
 $ hone ls last --json | grep -o '"trial":"[^"]*","state":"[^"]*","reason":"[^"]*"'
 "trial":"1.2","state":"completed","reason":"target"
 "trial":"1.1","state":"completed","reason":""
+# a target that was not reached is said, with the best value on the way
+$ HONE_HOME=far hone run target.yaml --set objective.target=0.5 --set params.x='[5, 3]' | grep -A1 finished
+experiment 1 'target' finished: 2 completed
+  the target 0.5 was not reached: best 3
+$ HONE_HOME=far hone run target.yaml --set objective.target=0.5 --set params.x='[5, 3]' --json | tail -1 | grep -o '"missed.*'
+"missed":{"target":0.5,"average":1,"best":3}}
 # limits.time ends it too
 > slow.yaml
 | command: [sh, -c, 'echo loss=1; exec sleep 60']

@@ -79,6 +79,17 @@ $ hone tune --target 'loss<=3' --fixed threads=1 --name to3 -- sh fall.sh | grep
 finished (the objective reached its target): 1 completed
 $ hone tune --target 'loss<=2' --average 3 --fixed threads=1 --name mean -- sh fall.sh | grep -o 'finished.*'
 finished (the objective reached its target): 1 completed
+# not reached: that is said, and the program's own end is no failure
+$ HONE_HOME=miss hone tune --target 'loss<=0.05' --fixed threads=1 --name miss -- sh -c 'echo step=1 loss=0.12; echo step=2 loss=0.3' | grep -A1 -o 'finished:.*\|the target.*'
+finished: 1 completed
+the target 0.05 was not reached: best 0.12
+$ HONE_HOME=miss hone tune --target 'loss<=2' --average 3 --fixed threads=1 --name short -- sh -c 'for i in 5 4 1; do echo loss=$i; done' | grep -o 'the target.*'
+the target 2 was not reached by the mean of 3 values: best 1
+# a size is shown as one types it, and is a number in JSON
+$ HONE_HOME=miss hone tune --system memory=400M,200M --name big -- echo step=1 | grep -o 'machine: memory=[0-9A-Z]*'; HONE_HOME=miss hone show big.1 | grep -o '^machine .*M'; HONE_HOME=miss hone show big.1 --json | grep -o '"system":{[^}]*}'
+machine: memory=400M
+machine      memory=400M
+"system":{"memory":419430400}
 # of workers that report one by one: when enough of them are there
 > crew.sh
 | for i in 1 2 3; do for w in 0 1; do echo "train,worker=$w loss=$((6-i*(w+1))),step=${i}i" >> $HONE_METRICS; done; done
