@@ -22,14 +22,21 @@ static double extra_at(const struct trial *trial, size_t i)
     return i < trial->n_extra ? trial->extra[i] : NAN;
 }
 
+bool constraint_kept(const struct constraint *constraint, double x)
+{
+    return constraint->at_least ? x >= constraint->bound : x <= constraint->bound;
+}
+
+double trial_bounded(const struct spec *spec, const struct trial *trial, size_t i)
+{
+    return extra_at(trial, spec->others.len + i);
+}
+
 static bool keeps_constraints(const struct spec *spec, const struct trial *trial)
 {
-    for (size_t i = 0; i < spec->constraints.len; i++) {
-        const struct constraint *constraint = &spec->constraints.at[i];
-        double x = extra_at(trial, spec->others.len + i);
-        if (!(constraint->at_least ? x >= constraint->bound : x <= constraint->bound))
-            return false; /* what is not known is not kept */
-    }
+    for (size_t i = 0; i < spec->constraints.len; i++)
+        if (!constraint_kept(&spec->constraints.at[i], trial_bounded(spec, trial, i)))
+            return false;
     return true;
 }
 
@@ -39,19 +46,23 @@ static int on_trial(const struct trial_row *row, void *arg)
     struct arena *arena = &loader->results->arena;
     const struct trial *trial = &row->trial;
     size_t n = loader->results->n_objectives;
-    double *values = arena_alloc(arena, n * sizeof(*values));
+    size_t bounds = loader->spec->constraints.len;
+    double *values = arena_alloc(arena, (n + bounds) * sizeof(*values));
 
     if (row->ndim != loader->spec->space.n)
         return 0;
     values[0] = trial->value;
     for (size_t i = 1; i < n; i++)
         values[i] = extra_at(trial, i - 1);
+    for (size_t i = 0; i < bounds; i++)
+        values[n + i] = trial_bounded(loader->spec, trial, i);
     struct outcome outcome = {
         .number = trial->number,
         .state = trial->state,
         .reason = trial->reason,
         .point = arena_memdup(arena, trial->point, row->ndim * sizeof(double)),
         .values = values,
+        .bounded = values + n,
         .kept = keeps_constraints(loader->spec, trial),
         .repeat_of = trial->repeat_of,
         .seen = trial->seen,

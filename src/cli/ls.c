@@ -7,6 +7,7 @@
  * Sorted by an expression they come twice: once for their keys, then those that are shown.
  */
 #include "base/clock.h"
+#include "cli/bounds.h"
 #include "cli/cmd.h"
 #include "api/find.h"
 #include "api/fresh.h"
@@ -204,6 +205,20 @@ static void trial_columns(struct table *table, const struct spec *spec)
     table_column(table, "", COLUMN_SHRINK);
 }
 
+/* "completed (breaks mem <= 6)": its value does not count. */
+static void add_bounds(struct str *state, const struct spec *spec, const struct trial *trial)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; trial->state == TRIAL_COMPLETED && i < spec->constraints.len; i++) {
+        if (constraint_kept(&spec->constraints.at[i], trial_bounded(spec, trial, i)))
+            continue;
+        str_add(state, n++ ? ", " : " (breaks ");
+        bounds_add(state, &spec->constraints.at[i]);
+    }
+    str_add(state, n ? ")" : "");
+}
+
 static void trial_cells(struct list *list, const struct trial_row *row)
 {
     const struct trial *trial = &row->trial;
@@ -213,6 +228,7 @@ static void trial_cells(struct list *list, const struct trial_row *row)
     if (words.len == 0 && row->params_json)
         str_add_flat(&words, row->params_json); /* observed: nothing was searched */
     str_add_state(&state, trial_state_name(trial->state), trial->reason);
+    add_bounds(&state, &list->target->spec, trial);
     table_addf(&list->table, BOLD, "%lld.%lld", (long long)trial->experiment,
                (long long)trial->number);
     table_add(&list->table, trial_colour(trial->state), state.s);

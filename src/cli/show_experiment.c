@@ -6,6 +6,7 @@
 #include "api/tuning_sum.h"
 #include "base/clock.h"
 #include "base/shell.h"
+#include "cli/bounds.h"
 #include "cli/import.h"
 #include "cli/mattered.h"
 #include "cli/ranking.h"
@@ -95,6 +96,14 @@ static void show_first(const struct show *show, const struct ranking *ranking)
         show_line(show, "", PLAIN, "%s", words.s);
 }
 
+static void show_lack(const struct show *show, const struct ranking *ranking)
+{
+    autorelease(str) struct str words = STR_INIT;
+
+    bounds_lack(&ranking->results, &show->target->spec, &words);
+    show_line(show, "best", YELLOW, "%s", words.s);
+}
+
 static void show_command(const struct show *show)
 {
     const struct spec *spec = &show->target->spec;
@@ -132,6 +141,8 @@ static void show_head_lines(const struct show *show, const struct ranking *ranki
     show_objective(show);
     if (ranking->order.len)
         show_first(show, ranking);
+    else if (ranking->completed)
+        show_lack(show, ranking);
     show_command(show);
     bool runs = shown_row_state(&show->target->experiment, show->engine) == EXPERIMENT_RUNNING;
     show_times(show, e->created_us, runs ? 0 : e->ended_us, e->run_us);

@@ -5,6 +5,7 @@
  * one wants to see, so they come right after the state.
  */
 #include "base/clock.h"
+#include "cli/bounds.h"
 #include "cli/reasons.h"
 #include "cli/show.h"
 #include "cli/sparkline.h"
@@ -297,6 +298,14 @@ static void show_value(const struct show *show)
     show_line(show, metric, BOLD, "%s", text.s);
 }
 
+static void show_bounds(const struct show *show)
+{
+    autorelease(str) struct str words = STR_INIT;
+
+    if (bounds_broken(&show->target->spec, &show->target->trial.trial, &words))
+        show_line(show, "breaks", YELLOW, "%s", words.s);
+}
+
 struct teachers {
     struct str names; /* "experiment 4" */
     size_t n;
@@ -376,6 +385,7 @@ void show_trial(const struct show *show)
     show_line(show, "state", trial_colour(trial->state), "%s%s%s", trial_state_name(trial->state),
               trial->reason ? ": " : "", trial->reason ? reason_help(trial->reason) : "");
     show_value(show);
+    show_bounds(show);
     show_reasons(show);
     show_reruns(show);
     show_times(show, trial->started_us, trial->ended_us, trial->run_us);
