@@ -8,6 +8,8 @@
 
 #include "api/find.h"
 
+#define COVER_MAX 8 /* objectives, as many as a spec may have */
+
 struct outcome {
     int64_t number;
     enum trial_state state;
@@ -41,6 +43,14 @@ const struct objective *objective_at(const struct spec *spec, size_t i);
 /* Rows that no other one is better than in all objectives, among those that count in all of them
  * and keep the constraints; best in the first objective first. Indices into rows; free *ret. */
 size_t results_front(const struct results *results, const struct spec *spec, size_t **ret);
+/* How much of the space the front dominates. */
+struct cover {
+    double volume; /* up to `reference`; NaN: not known, or too much work */
+    double share;  /* … of the box between the worst and the best; NaN: it has no volume */
+    double reference[COVER_MAX]; /* the worst of each objective that a completed trial had */
+};
+struct cover results_cover(const struct results *results, const struct spec *spec,
+                           const size_t *front, size_t n_front);
 /* The row that is best in the first objective; NULL: none counts. */
 const struct outcome *results_best(const struct results *results, const struct spec *spec);
 

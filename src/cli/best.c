@@ -177,11 +177,16 @@ static void add_row(struct best *best, const struct outcome *row, bool first)
 
 static void print_table(struct best *best, size_t limit)
 {
-    autorelease(str) struct str words = STR_INIT;
+    autorelease(str) struct str words = STR_INIT, cover = STR_INIT;
 
     ranking_words(&best->ranking, best->target, &words);
     if (words.len)
-        printf("%s\n\n", words.s);
+        printf("%s\n", words.s);
+    ranking_cover_words(&best->ranking, best->target, &cover);
+    if (cover.len && !best->where)
+        printf("%s\n", cover.s);
+    if (words.len)
+        puts("");
     add_columns(best);
     for (size_t i = 0; i < best->ranking.order.len && i < limit; i++)
         add_row(best, ranking_at(&best->ranking, i), i == 0);

@@ -177,7 +177,9 @@ static void json_trial(const struct export *export, const struct trial_row *row)
 {
     autorelease(str) struct str text = STR_INIT;
     struct json_out out = JSON_OUT(&text);
-    rows_put_trial(&out, export->target->experiment.experiment.name, row, false);
+    rows_put_trial(&out, export->target->experiment.experiment.name, row, true);
+    rows_put_values(&out, &export->target->spec, &row->trial);
+    json_end_object(&out);
     fprintf(export->to, "%s\n", text.s);
 }
 

@@ -199,6 +199,8 @@ static void trial_columns(struct table *table, const struct spec *spec)
     table_column(table, "trial", COLUMN_RIGHT);
     table_column(table, "state", COLUMN_LEFT);
     table_column(table, spec->objective.metric ? spec->objective.metric : "value", COLUMN_RIGHT);
+    vec_foreach (other, &spec->others)
+        table_column(table, other->metric, COLUMN_RIGHT);
     table_column(table, "step", COLUMN_RIGHT);
     table_column(table, "time", COLUMN_RIGHT);
     table_column(table, "parameters", COLUMN_SHRINK);
@@ -233,6 +235,8 @@ static void trial_cells(struct list *list, const struct trial_row *row)
                (long long)trial->number);
     table_add(&list->table, trial_colour(trial->state), state.s);
     table_number(&list->table, PLAIN, trial->value);
+    for (size_t i = 0; i < list->target->spec.others.len; i++)
+        table_number(&list->table, PLAIN, i < trial->n_extra ? trial->extra[i] : NAN);
     if (trial->last_step == STEP_NONE)
         table_add(&list->table, PLAIN, "");
     else
@@ -264,7 +268,9 @@ static int on_trial(const struct trial_row *stored, void *arg)
     }
     autorelease(str) struct str text = STR_INIT;
     struct json_out out = JSON_OUT(&text);
-    rows_put_trial(&out, list->target->experiment.experiment.name, row, false);
+    rows_put_trial(&out, list->target->experiment.experiment.name, row, true);
+    rows_put_values(&out, &list->target->spec, &row->trial);
+    json_end_object(&out);
     print_object(list, &text);
     return 0;
 }

@@ -296,6 +296,13 @@ static void show_value(const struct show *show)
     if (trial->last_step != STEP_NONE)
         str_addf(&text, " (step %lld)", (long long)trial->last_step);
     show_line(show, metric, BOLD, "%s", text.s);
+    for (size_t i = 0; i < show->target->spec.others.len && i < trial->n_extra; i++) {
+        autorelease(str) struct str other = STR_INIT;
+        if (isnan(trial->extra[i]))
+            continue;
+        str_add_number(&other, trial->extra[i]);
+        show_line(show, show->target->spec.others.at[i].metric, BOLD, "%s", other.s);
+    }
 }
 
 static void show_bounds(const struct show *show)
@@ -450,6 +457,7 @@ void show_trial_json(const struct show *show)
     struct whole whole = {.out = &out};
 
     rows_put_trial(&out, experiment->name, row, true);
+    rows_put_values(&out, &show->target->spec, &row->trial);
     rows_put_owner(&out, show->store, &row->trial);
     json_key(&out, "metrics");
     json_begin_array(&out);

@@ -67,6 +67,7 @@ $ hone import o3.db --study two --name pair --json
 {"experiment":2,"name":"pair","trials":6,"params":2}
 $ hone best pair
 6 of 6 completed trials are beaten by no other in all objectives
+hypervolume 0.0950561, 32.3% of the box between the worst (0.175724, 0.00022875) and the best of each objective
 
 trial        value     value_2   time            a  b
   2.2  1.30816e-08  0.00022875  154ms  0.000114375  1
@@ -131,6 +132,7 @@ a,acc:maximize,ms:minimize,mem<=3,acc>=1,repeat_of
 $ HONE_HOME=f hone import front.csv --name back && HONE_HOME=f hone best back && HONE_HOME=f hone export back | cut -d, -f2,3,6- > b; cut -d, -f2,3,6- front.csv | diff - b
 experiment 2 'back': 4 trials imported from the table front.csv, 1 parameter
 3 of 4 completed trials are beaten by no other in all objectives
+hypervolume 38, 42.2% of the box between the worst (2, 16) and the best of each objective
 
 trial  acc  ms  time  a
   2.3    6   9   0ms  3

@@ -20,8 +20,15 @@ objective   minimize error, maximize ms
 $ hone check two.yaml --minimize error --maximize error
 hone: --minimize error --maximize error: 'objective': the metric 'error' stands twice
 ? 2
-$ hone best two | head -1
+$ hone best two | head -2
 4 of 8 completed trials are beaten by no other in all objectives
+hypervolume 44, 45.8% of the box between the worst (8, 18) and the best of each objective
+$ hone show two --json | grep -o '"hypervolume.*'
+"hypervolume":{"volume":44,"share":0.4583333333333333,"reference":[8,18]}}
+$ hone ls two --where 'a == 4' --sort b | tr -s ' ' | cut -d ' ' -f 1-9
+trial state error ms step time parameters
+ 1.1 completed 2 17 0 [..] a=4 b=1
+ 1.8 completed (breaks mem <= 6) 2 18
 $ hone best two | grep -e '1[.]' | tr -s ' ' | cut -d ' ' -f 3,4,6-
 2 17 4 1
 4 10 3 1
@@ -37,6 +44,7 @@ objective    minimize error
              minimize ms
 constraint   mem <= 6
 best         4 of 8 completed trials are beaten by no other in all objectives
+             hypervolume 44, 45.8% of the box between the worst (8, 18) and the best of each objective
 $ hone plot two pareto --width 40 --height 12
 1 two: what cannot be had together
 ms over error
