@@ -8,6 +8,7 @@
 #include "cli/program.h"
 #include "metrics/metrics.h"
 #include "search/search.h"
+#include "store/store.h"
 
 static const struct cmd_option options[] = {
     OVERRIDE_OPTIONS,
@@ -43,6 +44,27 @@ static int check_parts(const struct spec *spec, struct err *err)
     if (r >= 0)
         r = search_new(spec->algorithm, &problem, &search, err);
     return r;
+}
+
+/* Experiments to learn from are named rightly or not at all; a home that nobody has yet, or that
+ * cannot be read, says nothing. */
+static int check_knowledge(const struct cmd_call *call, const struct spec *spec, struct err *err)
+{
+    autofree(store) struct store *store = NULL;
+
+    if (spec->knowledge != KNOWLEDGE_LIST || call->server ||
+        store_open_read(call->home, &store, NULL) < 0)
+        return 0;
+    vec_foreach (name, &spec->knowledge_from) {
+        struct experiment_row row = {0};
+        int r = store_find_experiment(store, *name, false, &row, err);
+        experiment_row_release(&row);
+        if (r < 0) {
+            err_context(err, "knowledge");
+            return r;
+        }
+    }
+    return 0;
 }
 
 /* The program may be missing here and be there where the spec will run: a note, not an error. */
@@ -89,7 +111,7 @@ static int print_plan(struct cmd_call *call, const struct spec_overrides *overri
     if (call->n_args && program_refuse(call->cmd, call->args[0], &err) < 0)
         return cmd_fail(call, CMD_USAGE, &err);
     if (spec_load(call->n_args ? call->args[0] : NULL, overrides, &spec, &notes, &err) < 0 ||
-        check_parts(&spec, &err) < 0)
+        check_parts(&spec, &err) < 0 || check_knowledge(call, &spec, &err) < 0)
         return cmd_fail(call, CMD_USAGE, &err);
     fit_machine(&spec, &notes);
     note_program(&spec, &notes);

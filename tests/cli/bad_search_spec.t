@@ -90,7 +90,7 @@ forbidden   2 combinations
 for example [..]
 objective   maximize acc, minimize ms, until less than 0.1 % are to be gained
 constraints memory <= 512, acc >= 0.6
-search      9 trials of unlimited settings, algorithm tpe, as many at once as fit, stop asha, seed 1
+search      9 trials of unlimited settings, algorithm tpe, as many at once as fit, stop asha eta 4 max 81, seed 1
 first       1 given setting
 knowledge   from first, 7
 ...
