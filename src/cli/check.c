@@ -88,6 +88,22 @@ static void note_names(const struct spec *spec, struct str *notes)
                  names.s);
 }
 
+/* Nothing is expected of the next trial where nothing was learned. */
+static void note_until(const struct spec *spec, struct str *notes)
+{
+    struct problem problem = {.space = &spec->space, .trials = spec->trials};
+
+    if (!(spec->until_improvement > 0))
+        return;
+    if (spec->others.len)
+        str_add(notes, "note: until.improvement has no effect with several objectives\n");
+    else if (!search_learns(spec->algorithm, &problem))
+        str_addf(notes,
+                 "note: until.improvement has no effect: algorithm %s learns nothing here that it "
+                 "could expect an improvement by\n",
+                 spec->algorithm);
+}
+
 /* System parameters as they would be here; another machine may have more, cpus and memory, too. */
 static void fit_machine(struct spec *spec, struct str *notes)
 {
@@ -116,6 +132,7 @@ static int print_plan(struct cmd_call *call, const struct spec_overrides *overri
     fit_machine(&spec, &notes);
     note_program(&spec, &notes);
     note_names(&spec, &notes);
+    note_until(&spec, &notes);
     if (call->json) {
         print_json(&spec, &notes);
         return CMD_OK;

@@ -80,6 +80,7 @@ hone: --set knowledge=[my model]: 'knowledge' must be auto, off, or experiments 
 | until: {improvement: 0.1%}
 | search: {trials: 9, seed: 1, algorithm: tpe, stop: {asha: {eta: 4, max: 81}}, repeats: never}
 $ hone check good.yaml
+note: until.improvement has no effect with several objectives
 experiment  good
 program     sh -c 'echo "loss={lr}"'
 runs in     [..]

@@ -81,3 +81,12 @@ knowledge   from nosuch
 $ HONE_HOME=other hone run rule.yaml --trials 1 --set knowledge=off -- echo loss=1 > out; HONE_HOME=other hone check rule.yaml --set knowledge=nosuch
 hone: knowledge: no experiment called 'nosuch' in [..]
 ? 2
+# what has no effect is said
+$ hone check rule.yaml --set until.improvement=1% --set search.algorithm=sobol | head -1
+note: until.improvement has no effect: algorithm sobol learns nothing here that it could expect an improvement by
+experiment  rule
+$ hone check rule.yaml --set until.improvement=1% --set 'objective=[loss, ms]' | head -1
+note: until.improvement has no effect with several objectives
+experiment  rule
+$ hone check rule.yaml --set until.improvement=1% | head -1
+experiment  rule
