@@ -4,7 +4,8 @@
  *
  *     char why[500];
  *     hone_search *s = hone_search_new("{\"params\": {\"lr\": {\"min\": 1e-4, \"max\": 0.1,"
- *                                      " \"scale\": \"log\"}, \"batch\": [32, 64]}, \"seed\": 1}",
+ *                                      " \"scale\": \"log\"}, \"batch\": [32, 64]},"
+ *                                      " \"search\": {\"seed\": 1}}",
  *                                      why, sizeof(why));
  *     for (int i = 0; i < 100; i++) {
  *         int64_t id = hone_search_ask(s);
@@ -46,8 +47,8 @@ typedef struct hone_search hone_search;
  *   constraint   ["latency_ms <= 20", …]: further values that are told, and their bounds
  *   search       {"algorithm": "auto", "trials": 100, "seed": 1, "stop": "curve",
  *                "repeats": "auto"}. trials is how many you mean to run, it may be more; stop is
- * the rule behind hone_search_report(); repeats: "never" for results without noise NULL: the
- * sentence is in error[size], cut to fit. */
+ *                the rule behind hone_search_report(); repeats: "never" for results without noise
+ * NULL: the sentence is in error[size], cut to fit. */
 hone_search *hone_search_new(const char *problem, char *error, size_t size);
 void hone_search_free(hone_search *s); /* NULL: nothing */
 /* The problem as it was given. */

@@ -66,7 +66,9 @@ static int read_point(const struct import *import, const json_t *json, struct tr
 static void read_values(const struct import *import, const json_t *json, struct trial *trial)
 {
     const json_t *values = json_object_get(json, "values");
+    int64_t repeat_of = json_get_int(json, "repeat_of", 0);
 
+    trial->repeat_of = repeat_of > 0 && repeat_of < trial->number ? repeat_of : 0;
     trial->value = trial->best = number_at(values, 0);
     trial->last_step = json_get_int(json, "step", STEP_NONE);
     trial->first_nan_step = STEP_NONE;

@@ -3,6 +3,7 @@
  * results.c — rows of the database as arrays, and which of them no other one beats.
  */
 #include "api/results.h"
+#include "search/pareto.h"
 
 #include <math.h>
 
@@ -22,14 +23,21 @@ static double extra_at(const struct trial *trial, size_t i)
     return i < trial->n_extra ? trial->extra[i] : NAN;
 }
 
+bool constraint_kept(const struct constraint *constraint, double x)
+{
+    return constraint->at_least ? x >= constraint->bound : x <= constraint->bound;
+}
+
+double trial_bounded(const struct spec *spec, const struct trial *trial, size_t i)
+{
+    return extra_at(trial, spec->others.len + i);
+}
+
 static bool keeps_constraints(const struct spec *spec, const struct trial *trial)
 {
-    for (size_t i = 0; i < spec->constraints.len; i++) {
-        const struct constraint *constraint = &spec->constraints.at[i];
-        double x = extra_at(trial, spec->others.len + i);
-        if (!(constraint->at_least ? x >= constraint->bound : x <= constraint->bound))
-            return false; /* what is not known is not kept */
-    }
+    for (size_t i = 0; i < spec->constraints.len; i++)
+        if (!constraint_kept(&spec->constraints.at[i], trial_bounded(spec, trial, i)))
+            return false;
     return true;
 }
 
@@ -39,19 +47,23 @@ static int on_trial(const struct trial_row *row, void *arg)
     struct arena *arena = &loader->results->arena;
     const struct trial *trial = &row->trial;
     size_t n = loader->results->n_objectives;
-    double *values = arena_alloc(arena, n * sizeof(*values));
+    size_t bounds = loader->spec->constraints.len;
+    double *values = arena_alloc(arena, (n + bounds) * sizeof(*values));
 
     if (row->ndim != loader->spec->space.n)
         return 0;
     values[0] = trial->value;
     for (size_t i = 1; i < n; i++)
         values[i] = extra_at(trial, i - 1);
+    for (size_t i = 0; i < bounds; i++)
+        values[n + i] = trial_bounded(loader->spec, trial, i);
     struct outcome outcome = {
         .number = trial->number,
         .state = trial->state,
         .reason = trial->reason,
         .point = arena_memdup(arena, trial->point, row->ndim * sizeof(double)),
         .values = values,
+        .bounded = values + n,
         .kept = keeps_constraints(loader->spec, trial),
         .repeat_of = trial->repeat_of,
         .seen = trial->seen,
@@ -164,4 +176,53 @@ size_t results_front(const struct results *results, const struct spec *spec, siz
     vec_release(&list);
     *ret = front;
     return found;
+}
+
+/* ---- how much it covers ---- */
+
+/* A volume of many objectives takes exponential time. */
+static bool is_affordable(size_t n_front, size_t m)
+{
+    return m == 2 || n_front <= (m <= 4 ? 200 : 40);
+}
+
+static bool has_all(const struct outcome *row, size_t m)
+{
+    for (size_t k = 0; k < m; k++)
+        if (row->state != TRIAL_COMPLETED || !isfinite(row->values[k]))
+            return false;
+    return true;
+}
+
+/* As pareto.h has it: the less, the better. */
+static double lower(const struct spec *spec, const struct outcome *row, size_t k)
+{
+    return objective_at(spec, k)->goal == GOAL_MAXIMIZE ? -row->values[k] : row->values[k];
+}
+
+struct cover results_cover(const struct results *results, const struct spec *spec,
+                           const size_t *front, size_t n_front)
+{
+    size_t m = results->n_objectives;
+    struct cover cover = {.volume = NAN, .share = NAN};
+    double worst[COVER_MAX], best[COVER_MAX], box = 1;
+    autofree(mem) double *values = xcalloc(n_front * m + 1, sizeof(double));
+
+    if (m < 2 || m > COVER_MAX || !n_front || !is_affordable(n_front, m))
+        return cover;
+    for (size_t k = 0; k < m; k++) {
+        worst[k] = best[k] = NAN;
+        vec_foreach (row, &results->rows)
+            if (has_all(row, m)) {
+                worst[k] = fmax(worst[k], lower(spec, row, k));
+                best[k] = fmin(best[k], lower(spec, row, k));
+            }
+        for (size_t i = 0; i < n_front; i++)
+            values[i * m + k] = lower(spec, &results->rows.at[front[i]], k);
+        box *= worst[k] - best[k];
+        cover.reference[k] = objective_at(spec, k)->goal == GOAL_MAXIMIZE ? -worst[k] : worst[k];
+    }
+    cover.volume = pareto_hypervolume(values, n_front, m, worst);
+    cover.share = box > 0 ? cover.volume / box : NAN;
+    return cover;
 }

@@ -135,6 +135,18 @@ void rows_put_trial(struct json_out *out, const char *name, const struct trial_r
         json_end_object(out);
 }
 
+void rows_put_values(struct json_out *out, const struct spec *spec, const struct trial *trial)
+{
+    if (!spec->others.len)
+        return;
+    ROWS_KEY(out, "values");
+    json_begin_array(out);
+    json_double(out, trial->value);
+    for (size_t i = 0; i < spec->others.len; i++)
+        json_double(out, i < trial->n_extra ? trial->extra[i] : NAN);
+    json_end_array(out);
+}
+
 void rows_put_owner(struct json_out *out, struct store *store, const struct trial *trial)
 {
     autofree(mem) char *owner = NULL;

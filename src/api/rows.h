@@ -27,6 +27,8 @@ char *shown_spec(const char *spec_json);
  *  "attempts":1,"started":…,"ended":…,…}; no newline. With `more` the caller adds members before
  * it closes the object. */
 void rows_put_trial(struct json_out *out, const char *name, const struct trial_row *row, bool more);
+/* `values`, an objective each, where the spec has several. */
+void rows_put_values(struct json_out *out, const struct spec *spec, const struct trial *trial);
 /* The same keys for an experiment: trial is null; value and params are those of its best trial,
  * `best_params` (JSON, NULL: none); attempts counts all of them. */
 void rows_put_experiment(struct json_out *out, const struct experiment_row *row, bool engine,

@@ -7,6 +7,7 @@
  * with what the model makes of it and how often that setting was run.
  */
 #include "base/clock.h"
+#include "cli/bounds.h"
 #include "cli/cmd.h"
 #include "cli/output.h"
 #include "cli/ranking.h"
@@ -84,6 +85,21 @@ static int keep_fitting(struct best *best, struct err *err)
     return r;
 }
 
+static int no_best(const struct best *best, struct err *err)
+{
+    long long id = best->target->experiment.experiment.id;
+    autorelease(str) struct str words = STR_INIT;
+
+    if (!best->ranking.completed)
+        return err_set(err, ENOENT,
+                       "no trial of experiment %lld has completed: 'hone ls %lld' shows how they "
+                       "stand",
+                       id, id);
+    bounds_lack(&best->ranking.results, &best->target->spec, &words);
+    return err_set(err, ENOENT, "experiment %lld: %s; 'hone ls %lld' shows how they stand", id,
+                   words.s, id);
+}
+
 static int find_best(struct best *best, struct err *err)
 {
     const struct ranking *ranking = &best->ranking;
@@ -95,16 +111,9 @@ static int find_best(struct best *best, struct err *err)
                        "'hone ls %lld' lists them",
                        id, id);
     int r = ranking_load(best->store, best->target, &best->ranking, err);
-    if (r < 0 || ranking->order.len)
-        return r < 0 ? r : keep_fitting(best, err);
-    if (ranking->completed)
-        return err_set(err, ENOENT,
-                       "no completed trial of experiment %lld has all objectives and keeps its "
-                       "constraints: 'hone ls %lld' shows how they stand",
-                       id, id);
-    return err_set(err, ENOENT,
-                   "no trial of experiment %lld has completed: 'hone ls %lld' shows how they stand",
-                   id, id);
+    if (r < 0)
+        return r;
+    return ranking->order.len ? keep_fitting(best, err) : no_best(best, err);
 }
 
 /* ---- for people ---- */
@@ -168,11 +177,16 @@ static void add_row(struct best *best, const struct outcome *row, bool first)
 
 static void print_table(struct best *best, size_t limit)
 {
-    autorelease(str) struct str words = STR_INIT;
+    autorelease(str) struct str words = STR_INIT, cover = STR_INIT;
 
     ranking_words(&best->ranking, best->target, &words);
     if (words.len)
-        printf("%s\n\n", words.s);
+        printf("%s\n", words.s);
+    ranking_cover_words(&best->ranking, best->target, &cover);
+    if (cover.len && !best->where)
+        printf("%s\n", cover.s);
+    if (words.len)
+        puts("");
     add_columns(best);
     for (size_t i = 0; i < best->ranking.order.len && i < limit; i++)
         add_row(best, ranking_at(&best->ranking, i), i == 0);

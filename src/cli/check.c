@@ -8,6 +8,7 @@
 #include "cli/program.h"
 #include "metrics/metrics.h"
 #include "search/search.h"
+#include "store/store.h"
 
 static const struct cmd_option options[] = {
     OVERRIDE_OPTIONS,
@@ -45,6 +46,27 @@ static int check_parts(const struct spec *spec, struct err *err)
     return r;
 }
 
+/* Experiments to learn from are named rightly or not at all; a home that nobody has yet, or that
+ * cannot be read, says nothing. */
+static int check_knowledge(const struct cmd_call *call, const struct spec *spec, struct err *err)
+{
+    autofree(store) struct store *store = NULL;
+
+    if (spec->knowledge != KNOWLEDGE_LIST || call->server ||
+        store_open_read(call->home, &store, NULL) < 0)
+        return 0;
+    vec_foreach (name, &spec->knowledge_from) {
+        struct experiment_row row = {0};
+        int r = store_find_experiment(store, *name, false, &row, err);
+        experiment_row_release(&row);
+        if (r < 0) {
+            err_context(err, "knowledge");
+            return r;
+        }
+    }
+    return 0;
+}
+
 /* The program may be missing here and be there where the spec will run: a note, not an error. */
 static void note_program(const struct spec *spec, struct str *notes)
 {
@@ -64,6 +86,22 @@ static void note_names(const struct spec *spec, struct str *notes)
                  "note: the command holds %s, and no parameter is called so: it is passed as it "
                  "stands\n",
                  names.s);
+}
+
+/* Nothing is expected of the next trial where nothing was learned. */
+static void note_until(const struct spec *spec, struct str *notes)
+{
+    struct problem problem = {.space = &spec->space, .trials = spec->trials};
+
+    if (!(spec->until_improvement > 0))
+        return;
+    if (spec->others.len)
+        str_add(notes, "note: until.improvement has no effect with several objectives\n");
+    else if (!search_learns(spec->algorithm, &problem))
+        str_addf(notes,
+                 "note: until.improvement has no effect: algorithm %s learns nothing here that it "
+                 "could expect an improvement by\n",
+                 spec->algorithm);
 }
 
 /* System parameters as they would be here; another machine may have more, cpus and memory, too. */
@@ -89,11 +127,12 @@ static int print_plan(struct cmd_call *call, const struct spec_overrides *overri
     if (call->n_args && program_refuse(call->cmd, call->args[0], &err) < 0)
         return cmd_fail(call, CMD_USAGE, &err);
     if (spec_load(call->n_args ? call->args[0] : NULL, overrides, &spec, &notes, &err) < 0 ||
-        check_parts(&spec, &err) < 0)
+        check_parts(&spec, &err) < 0 || check_knowledge(call, &spec, &err) < 0)
         return cmd_fail(call, CMD_USAGE, &err);
     fit_machine(&spec, &notes);
     note_program(&spec, &notes);
     note_names(&spec, &notes);
+    note_until(&spec, &notes);
     if (call->json) {
         print_json(&spec, &notes);
         return CMD_OK;

@@ -112,6 +112,29 @@ void csv_params(const struct export *export, const struct trial *trial)
 
 /* ---- trials ---- */
 
+static void head_objective(FILE *to, const struct objective *objective)
+{
+    autofree(mem) char *name = xasprintf(
+        "%s:%s", objective->metric, objective->goal == GOAL_MAXIMIZE ? "maximize" : "minimize");
+    csv_next(to, name);
+}
+
+/* What 'hone import' has to know of the results stands in their names: acc:maximize, ms<=20. */
+static void head_results(FILE *to, const struct spec *spec)
+{
+    if (spec->objective.metric)
+        head_objective(to, &spec->objective);
+    vec_foreach (objective, &spec->others)
+        head_objective(to, objective);
+    vec_foreach (constraint, &spec->constraints) {
+        char bound[DOUBLE_TEXT_SIZE];
+        autofree(mem) char *name =
+            xasprintf("%s%s%s", constraint->metric,
+                      constraint->at_least ? ">=" : "<=", double_text(bound, constraint->bound));
+        csv_next(to, name);
+    }
+}
+
 static void csv_head(const struct export *export)
 {
     const struct space *space = &export->target->spec.space;
@@ -119,7 +142,16 @@ static void csv_head(const struct export *export)
     fputs("trial,state,value,attempts,seconds", export->to);
     for (size_t i = 0; i < space->n; i++)
         csv_next(export->to, space->params[i].name);
-    fputc('\n', export->to);
+    head_results(export->to, &export->target->spec);
+    fputs(",repeat_of\n", export->to);
+}
+
+static void csv_results(FILE *to, const struct spec *spec, const struct trial *trial)
+{
+    if (spec->objective.metric)
+        csv_next_known(to, trial->value);
+    for (size_t i = 0; i < spec->others.len + spec->constraints.len; i++)
+        csv_next_known(to, i < trial->n_extra ? trial->extra[i] : NAN);
 }
 
 static void csv_trial(const struct export *export, const struct trial *trial)
@@ -134,6 +166,10 @@ static void csv_trial(const struct export *export, const struct trial *trial)
     csv_double(to, (double)trial->run_us / US_PER_S);
     for (size_t i = 0; i < space->n; i++)
         next_param(to, &space->params[i], trial->point[i]);
+    csv_results(to, &export->target->spec, trial);
+    fputc(',', to);
+    if (trial->repeat_of)
+        fprintf(to, "%lld.%lld", (long long)trial->experiment, (long long)trial->repeat_of);
     fputc('\n', to);
 }
 
@@ -141,7 +177,9 @@ static void json_trial(const struct export *export, const struct trial_row *row)
 {
     autorelease(str) struct str text = STR_INIT;
     struct json_out out = JSON_OUT(&text);
-    rows_put_trial(&out, export->target->experiment.experiment.name, row, false);
+    rows_put_trial(&out, export->target->experiment.experiment.name, row, true);
+    rows_put_values(&out, &export->target->spec, &row->trial);
+    json_end_object(&out);
     fprintf(export->to, "%s\n", text.s);
 }
 
@@ -561,7 +599,8 @@ const struct cmd cmd_export = {
     .args = "EXPERIMENT",
     .help = "its trials, metrics or steps as CSV, JSON lines or to InfluxDB",
     .details =
-        "Columns of --csv: trial,state,value,attempts,seconds, then one for each parameter. "
+        "Columns of --csv: trial,state,value,attempts,seconds, then one for each parameter, for "
+        "each objective (acc:maximize) and constraint (ms<=20), and repeat_of. "
         "With --metrics: trial,metric,step,time,value; the time is empty where it is not "
         "known, and has nine digits behind the seconds where it takes them. --metric NAME, once or "
         "more, picks metrics. --system adds the figures of docs/system.md, without steps: those "

@@ -90,9 +90,11 @@ static void put_row(struct json_out *out, const struct import *import, size_t i)
     json_put_text(out, "reason", reason_name(row->reason));
     json_key(out, "values");
     json_begin_array(out);
-    for (size_t k = 0; k < import->sheet.objectives.len; k++)
+    for (size_t k = 0; k < import->sheet.objectives.len + import->sheet.constraints.len; k++)
         json_double(out, row->values[k]);
     json_end_array(out);
+    if (row->repeat_of)
+        json_put_int(out, "repeat_of", row->repeat_of);
     json_put_int(out, "started_us", row->started_us);
     json_put_int(out, "ended_us", row->ended_us);
     put_curve(out, row);
@@ -378,7 +380,8 @@ const struct cmd cmd_import = {
         "FILE is an Optuna database (SQLite), or a CSV file with a header line (semicolons or tabs "
         "may part its cells, and then numbers may have decimal commas): the columns of "
         "--objective are results, all others parameters, their kinds and ranges as seen. What was "
-        "written by 'hone export --csv' needs no --objective.\n\n"
+        "written by 'hone export --csv' needs no --objective: its header tells the goals and "
+        "constraints.\n\n"
         "DIR is a folder of TensorBoard's event files (each folder with some is a trial, with the "
         "settings of its hparams plugin), MLflow's mlruns (each of its experiments becomes one; "
         "what "

@@ -32,7 +32,8 @@ struct import_sample {
 struct import_row {
     enum trial_state state;
     enum reason reason;
-    double *values; /* an objective each */
+    double *values;    /* an objective each, then a constraint each */
+    int64_t repeat_of; /* an earlier row, from 1; 0: none */
     int64_t started_us, ended_us;
     VEC(struct import_sample) curve; /* of the first objective, steps rising; may be empty */
     const struct import_kind *kind;  /* of a folder's runs: who reads `path` again; NULL: none */
@@ -45,13 +46,14 @@ struct import_sheet {
     char *from; /* "Optuna study 'x'" */
     VEC(struct import_column) columns;
     VEC(struct objective) objectives;
+    VEC(struct constraint) constraints;
     VEC(struct import_row) rows;
     bool runs;        /* of a folder: rows have a path; parameters and objectives may be missing */
     struct str notes; /* sentences for the user, a line each */
 };
 void import_sheet_release(struct import_sheet *sheet);
 /* A row with values of NaN; it is the sheet's, until the next one is added. */
-struct import_row *import_add_row(struct import_sheet *sheet, size_t n_objectives);
+struct import_row *import_add_row(struct import_sheet *sheet, size_t n_values);
 /* The index of a value among the choices, which grow if it is new. */
 double import_choice(struct import_column *column, struct value value);
 /* What parts the cells of a table, by its header line (n bytes): a comma, else a semicolon, else a

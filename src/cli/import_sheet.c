@@ -29,15 +29,18 @@ void import_sheet_release(struct import_sheet *sheet)
     vec_release(&sheet->columns);
     vec_release(&sheet->rows);
     vec_release(&sheet->objectives);
+    vec_foreach (constraint, &sheet->constraints)
+        free(constraint->metric);
+    vec_release(&sheet->constraints);
     str_release(&sheet->notes);
     free(sheet->name);
     free(sheet->from);
 }
 
-struct import_row *import_add_row(struct import_sheet *sheet, size_t n_objectives)
+struct import_row *import_add_row(struct import_sheet *sheet, size_t n_values)
 {
-    struct import_row row = {.values = xcalloc(n_objectives + 1, sizeof(double))};
-    for (size_t i = 0; i < n_objectives; i++)
+    struct import_row row = {.values = xcalloc(n_values + 1, sizeof(double))};
+    for (size_t i = 0; i < n_values; i++)
         row.values[i] = NAN;
     vec_push(&sheet->rows, row);
     return vec_last(&sheet->rows);

@@ -206,6 +206,23 @@ static void put_objectives(struct json_out *out, const struct import_sheet *shee
         json_end_array(out);
 }
 
+static void put_constraints(struct json_out *out, const struct import_sheet *sheet)
+{
+    if (!sheet->constraints.len)
+        return;
+    json_key(out, "constraint");
+    json_begin_array(out);
+    vec_foreach (constraint, &sheet->constraints) {
+        char bound[DOUBLE_TEXT_SIZE];
+        autofree(mem) char *metric = valid_name(constraint->metric, true);
+        autofree(mem) char *text =
+            xasprintf("%s %s %s", metric,
+                      constraint->at_least ? ">=" : "<=", double_text(bound, constraint->bound));
+        json_text(out, text);
+    }
+    json_end_array(out);
+}
+
 static void spec_text(const struct import *import, const char *name, struct str *to)
 {
     const struct import_sheet *sheet = &import->sheet;
@@ -228,6 +245,7 @@ static void spec_text(const struct import *import, const char *name, struct str 
                 put_param(&out, import, i);
     json_end_object(&out);
     put_objectives(&out, sheet);
+    put_constraints(&out, sheet);
     json_key(&out, "search");
     json_begin_object(&out);
     json_put_int(&out, "trials", (int64_t)sheet->rows.len);

@@ -7,6 +7,7 @@
  * Sorted by an expression they come twice: once for their keys, then those that are shown.
  */
 #include "base/clock.h"
+#include "cli/bounds.h"
 #include "cli/cmd.h"
 #include "api/find.h"
 #include "api/fresh.h"
@@ -221,11 +222,27 @@ static void trial_columns(struct table *table, const struct spec *spec)
     table_column(table, "trial", COLUMN_RIGHT);
     table_column(table, "state", COLUMN_LEFT);
     table_column(table, spec->objective.metric ? spec->objective.metric : "value", COLUMN_RIGHT);
+    vec_foreach (other, &spec->others)
+        table_column(table, other->metric, COLUMN_RIGHT);
     table_column(table, "step", COLUMN_RIGHT);
     table_column(table, "time", COLUMN_RIGHT);
     table_column(table, "left", COLUMN_RIGHT | COLUMN_IF_ANY);
     table_column(table, "parameters", COLUMN_SHRINK);
     table_column(table, "", COLUMN_SHRINK);
+}
+
+/* "completed (breaks mem <= 6)": its value does not count. */
+static void add_bounds(struct str *state, const struct spec *spec, const struct trial *trial)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; trial->state == TRIAL_COMPLETED && i < spec->constraints.len; i++) {
+        if (constraint_kept(&spec->constraints.at[i], trial_bounded(spec, trial, i)))
+            continue;
+        str_add(state, n++ ? ", " : " (breaks ");
+        bounds_add(state, &spec->constraints.at[i]);
+    }
+    str_add(state, n ? ")" : "");
 }
 
 static void trial_cells(struct list *list, const struct trial_row *row)
@@ -238,10 +255,13 @@ static void trial_cells(struct list *list, const struct trial_row *row)
     if (words.len == 0 && row->params_json)
         str_add_flat(&words, row->params_json); /* observed: nothing was searched */
     str_add_state(&state, trial_state_name(trial->state), trial->reason);
+    add_bounds(&state, &list->target->spec, trial);
     table_addf(&list->table, BOLD, "%lld.%lld", (long long)trial->experiment,
                (long long)trial->number);
     table_add(&list->table, trial_colour(trial->state), state.s);
     table_number(&list->table, PLAIN, trial->value);
+    for (size_t i = 0; i < list->target->spec.others.len; i++)
+        table_number(&list->table, PLAIN, i < trial->n_extra ? trial->extra[i] : NAN);
     if (trial->last_step == STEP_NONE)
         table_add(&list->table, PLAIN, "");
     else
@@ -277,6 +297,7 @@ static int on_trial(const struct trial_row *stored, void *arg)
     rows_put_trial(&out, list->target->experiment.experiment.name, row, true);
     struct time_left left = left_of_trial(&list->left, &row->trial);
     left_put(&out, &left);
+    rows_put_values(&out, &list->target->spec, &row->trial);
     json_end_object(&out);
     print_object(list, &text);
     return 0;

@@ -117,6 +117,23 @@ static void front_words(const struct ranking *ranking, const struct target *targ
                  ranking->order.len, completed);
 }
 
+void ranking_cover_words(const struct ranking *ranking, const struct target *target, struct str *to)
+{
+    struct cover cover =
+        results_cover(&ranking->results, &target->spec, ranking->order.at, ranking->order.len);
+
+    if (!isfinite(cover.volume) || !isfinite(cover.share))
+        return;
+    str_add(to, "hypervolume ");
+    str_add_number(to, cover.volume);
+    str_addf(to, ", %.3g%% of the box between the worst (", 100 * cover.share);
+    for (size_t k = 0; k < ranking->results.n_objectives; k++) {
+        str_add(to, k ? ", " : "");
+        str_add_number(to, cover.reference[k]);
+    }
+    str_add(to, ") and the best of each objective");
+}
+
 void ranking_words(const struct ranking *ranking, const struct target *target, struct str *to)
 {
     const struct experiment *experiment = &target->experiment.experiment;

@@ -25,6 +25,10 @@ const struct outcome *ranking_at(const struct ranking *ranking, size_t i);
 size_t ranking_runs(const struct ranking *ranking, const struct outcome *row);
 /* Has the search's model something to say about it? */
 bool ranking_has_model(const struct target *target, const struct outcome *row);
+/* "hypervolume 57, 59.4% of the box between the worst (8, 18) and the best of each objective".
+ * Nothing where there is one objective, or no such box. */
+void ranking_cover_words(const struct ranking *ranking, const struct target *target,
+                         struct str *to);
 /* "best 0.9312 (model 0.9298 ± 0.0011, run 3 times): trial 3.12", or how many are on the front.
  * Nothing where the value says it all. */
 void ranking_words(const struct ranking *ranking, const struct target *target, struct str *to);

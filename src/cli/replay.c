@@ -9,13 +9,15 @@
 #include "cli/output.h"
 #include "engine/replay.h"
 #include "search/search.h"
+#include "spec/parse.h"
 
 #include <errno.h>
 #include <math.h>
 
 static const struct cmd_option options[] = {
     {"search", 0, "NAME[,NAME…]", "searches to try on the record; all: every one there is"},
-    {"stop", 0, "RULE[,RULE…]", "rules of early stopping to try on the recorded curves"},
+    {"stop", 0, "RULE[,RULE…]",
+     "rules of early stopping to try on the recorded curves, as in asha or '{curve: 2%}'"},
     {"seeds", 0, "N", "average over so many seeds (5)"},
     {NULL, 0, NULL, NULL},
 };
@@ -73,12 +75,19 @@ static int print_check(const struct cmd_call *call, struct store *store,
 struct names {
     VEC(char *) list;
 };
+/* A rule as it was typed, and what that means: "asha", "{asha: {eta: 4}}". */
+struct rule {
+    char *text;
+    const struct stop_ops *stop;
+    struct stop_settings settings;
+};
 
 struct replay {
     const struct cmd_call *call;
     const struct target *target;
     struct replay_table table;
-    struct names searches, stops;
+    struct names searches;
+    VEC(struct rule) stops;
     bool all; /* searches: then those that cannot search this space are left out */
     int64_t seeds;
     struct str notes;
@@ -94,10 +103,20 @@ static void names_release(struct names *names)
     vec_release(&names->list);
 }
 
+/* Up to the next comma that is in no braces. */
+static size_t word_length(const char *text)
+{
+    size_t n = 0;
+
+    for (int deep = 0; text[n] && (deep > 0 || text[n] != ','); n++)
+        deep += (text[n] == '{') - (text[n] == '}');
+    return n;
+}
+
 static void split(const char *text, struct names *ret)
 {
     while (*text) {
-        size_t n = strcspn(text, ",");
+        size_t n = word_length(text);
         if (n)
             vec_push(&ret->list, xstrndup(text, n));
         text += n + (text[n] == ',');
@@ -131,13 +150,55 @@ static bool is_among(const struct names *names, const char *name)
     return false;
 }
 
+/* A rule with its numbers, as a spec has it. */
+static int parse_rule(const struct cmd_call *call, const char *text, struct stop_settings *ret)
+{
+    autofree(mem) char *problem =
+        xasprintf("{params: {x: 1}, objective: y, search: {stop: %s}}", text);
+    autorelease(spec) struct spec spec;
+    autorelease(err) struct err err = ERR_INIT;
+
+    spec_init(&spec);
+    if (spec_parse_params(problem, strlen(problem), &spec, &err) < 0)
+        return cmd_usage(call, "--stop: %s", err_text(&err));
+    *ret = spec.stop;
+    spec.stop.rule = NULL;
+    return 0;
+}
+
+static int add_rule(struct replay *replay, const char *text)
+{
+    const struct spec *spec = &replay->target->spec;
+    struct rule rule = {.text = xstrdup(text), .settings = {.chance = NAN}};
+    int code = 0;
+
+    if (*text == '{')
+        code = parse_rule(replay->call, text, &rule.settings);
+    else if (spec->stop.rule && str_eq(spec->stop.rule, text))
+        rule.settings = spec->stop;
+    if (*text != '{')
+        rule.settings.rule = xstrdup(text);
+    rule.stop = rule.settings.rule ? stop_find(rule.settings.rule) : NULL;
+    vec_push(&replay->stops, rule);
+    return code;
+}
+
+static void rules_release(struct replay *replay)
+{
+    vec_foreach (rule, &replay->stops) {
+        free(rule->text);
+        free(rule->settings.rule);
+    }
+    vec_release(&replay->stops);
+}
+
 /* The searches and rules to try: what was not said is as in the experiment. */
 static int read_names(struct replay *replay)
 {
     const struct cmd_call *call = replay->call;
     const struct spec *spec = &replay->target->spec;
     const char *search = cmd_value(call, "search"), *stop = cmd_value(call, "stop");
-    struct names known = {{0}}, rules = {{0}};
+    struct names known = {{0}}, rules = {{0}}, stops = {{0}};
     int code = 0;
 
     all_searches(&known);
@@ -148,15 +209,19 @@ static int read_names(struct replay *replay)
         all_searches(&replay->searches);
     else
         split(search ? search : spec->algorithm ? spec->algorithm : "auto", &replay->searches);
-    split(stop ? stop : spec->stop.rule ? spec->stop.rule : "none", &replay->stops);
+    split(stop ? stop : spec->stop.rule ? spec->stop.rule : "none", &stops);
     vec_foreach (name, &replay->searches.list)
         if (!code && !str_eq(*name, "auto") && !is_among(&known, *name))
             code = unknown(call, "search", *name, &known);
-    vec_foreach (name, &replay->stops.list)
-        if (!code && !stop_find(*name))
-            code = unknown(call, "rule", *name, &rules);
+    vec_foreach (text, &stops.list) {
+        if (!code)
+            code = add_rule(replay, *text);
+        if (!code && !vec_last(&replay->stops)->stop)
+            code = unknown(call, "rule", *text, &rules);
+    }
     names_release(&known);
     names_release(&rules);
+    names_release(&stops);
     return code;
 }
 
@@ -237,7 +302,8 @@ static void add_json(struct replay *replay, const char *search, const char *stop
 }
 
 /* One row: `search` NULL is the record itself. */
-static int try_one(struct replay *replay, const char *search, const char *stop, struct err *err)
+static int try_one(struct replay *replay, const char *search, const struct rule *rule,
+                   struct err *err)
 {
     const struct spec *spec = &replay->target->spec;
     struct score score = {0};
@@ -245,13 +311,10 @@ static int try_one(struct replay *replay, const char *search, const char *stop, 
     int r = 0;
 
     for (int64_t i = 0; i < seeds && r >= 0; i++) {
-        struct replay_how how = {.search = search,
-                                 .stop = search ? stop_find(stop) : NULL,
-                                 .seed = spec->seed + (uint64_t)i};
+        struct replay_how how = {
+            .search = search, .stop = rule ? rule->stop : NULL, .seed = spec->seed + (uint64_t)i};
         struct replay_path path;
-        how.settings = (struct stop_settings){.rule = (char *)stop, .chance = NAN};
-        if (spec->stop.rule && str_eq(spec->stop.rule, stop))
-            how.settings = spec->stop;
+        how.settings = rule ? rule->settings : (struct stop_settings){.chance = NAN};
         r = replay_simulate(&replay->table, &how, &path, err);
         score_path(replay, &path, &score);
         replay_path_release(&path);
@@ -263,7 +326,7 @@ static int try_one(struct replay *replay, const char *search, const char *stop, 
     if (r < 0)
         return r;
     (replay->call->json ? add_json : add_words)(replay, search ? search : "as recorded",
-                                                search ? stop : "", &score);
+                                                rule ? rule->text : "", &score);
     return 0;
 }
 
@@ -306,11 +369,11 @@ static int try_all(struct replay *replay, struct err *err)
         json_begin_array(&replay->to);
     else
         add_columns(replay);
-    r = try_one(replay, NULL, "", err);
+    r = try_one(replay, NULL, NULL, err);
     vec_foreach (search, &replay->searches.list)
-        vec_foreach (stop, &replay->stops.list)
+        vec_foreach (rule, &replay->stops)
             if (r >= 0)
-                r = try_one(replay, *search, *stop, err);
+                r = try_one(replay, *search, rule, err);
     if (r < 0)
         return r;
     if (replay->call->json) {
@@ -346,7 +409,7 @@ static int print_others(const struct cmd_call *call, struct store *store,
         code = r < 0 ? cmd_fail(call, CMD_FAILED, err) : CMD_OK;
     }
     names_release(&replay.searches);
-    names_release(&replay.stops);
+    rules_release(&replay);
     table_release(&replay.out);
     str_release(&replay.json);
     str_release(&replay.notes);
@@ -362,8 +425,11 @@ static int run(struct cmd_call *call)
     autofree(store) struct store *store = NULL;
     autorelease(err) struct err err = ERR_INIT;
     struct target target;
-    int code;
+    int64_t seeds;
+    int code = cmd_number(call, "seeds", 1, 1000, &seeds);
 
+    if (code)
+        return code;
     if (store_open_read(call->home, &store, &err) < 0)
         return cmd_fail(call, CMD_FAILED, &err);
     if (target_find(store, call->args[0], FIND_EXPERIMENT, &target, &err) < 0)

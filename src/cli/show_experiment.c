@@ -6,6 +6,7 @@
 #include "api/tuning_sum.h"
 #include "base/clock.h"
 #include "base/shell.h"
+#include "cli/bounds.h"
 #include "cli/import.h"
 #include "cli/mattered.h"
 #include "cli/ranking.h"
@@ -82,6 +83,9 @@ static void show_first(const struct show *show, const struct ranking *ranking)
     ranking_words(ranking, show->target, &model);
     if (ranking->results.n_objectives > 1) {
         show_line(show, "best", GREEN, "%s", model.s);
+        ranking_cover_words(ranking, show->target, &words);
+        if (words.len)
+            show_line(show, "", PLAIN, "%s", words.s);
         return;
     }
     space_words(&show->target->spec.space, row->point, &words);
@@ -93,6 +97,14 @@ static void show_first(const struct show *show, const struct ranking *ranking)
                   (long long)show->target->experiment.experiment.id, (long long)row->number);
     if (words.len)
         show_line(show, "", PLAIN, "%s", words.s);
+}
+
+static void show_lack(const struct show *show, const struct ranking *ranking)
+{
+    autorelease(str) struct str words = STR_INIT;
+
+    bounds_lack(&ranking->results, &show->target->spec, &words);
+    show_line(show, "best", YELLOW, "%s", words.s);
 }
 
 static void show_command(const struct show *show)
@@ -132,6 +144,8 @@ static void show_head_lines(const struct show *show, const struct ranking *ranki
     show_objective(show);
     if (ranking->order.len)
         show_first(show, ranking);
+    else if (ranking->completed)
+        show_lack(show, ranking);
     show_command(show);
     bool runs = shown_row_state(&show->target->experiment, show->engine) == EXPERIMENT_RUNNING;
     show_times(show, e->created_us, runs ? 0 : e->ended_us, e->run_us);
@@ -225,6 +239,33 @@ void show_experiment(const struct show *show)
     show_events(show);
 }
 
+/* How much the front covers: {volume, share, reference}; null: not known. */
+static void put_cover(const struct show *show, struct json_out *out)
+{
+    struct ranking ranking;
+
+    if (!show->target->spec.others.len)
+        return;
+    ranking_load(show->store, show->target, &ranking, NULL);
+    struct cover cover =
+        results_cover(&ranking.results, &show->target->spec, ranking.order.at, ranking.order.len);
+    json_key(out, "hypervolume");
+    if (isfinite(cover.volume)) {
+        json_begin_object(out);
+        json_put_double(out, "volume", cover.volume);
+        json_put_known(out, "share", cover.share);
+        json_key(out, "reference");
+        json_begin_array(out);
+        for (size_t k = 0; k < ranking.results.n_objectives; k++)
+            json_double(out, cover.reference[k]);
+        json_end_array(out);
+        json_end_object(out);
+    } else {
+        json_null_out(out);
+    }
+    ranking_release(&ranking);
+}
+
 void show_experiment_json(const struct show *show)
 {
     autorelease(str) struct str text = STR_INIT;
@@ -232,6 +273,7 @@ void show_experiment_json(const struct show *show)
 
     rows_put_whole_experiment(&out, show->store, show->target, show->engine);
     show_left_json(show, &out);
+    put_cover(show, &out);
     json_end_object(&out);
     output_line(&text);
 }

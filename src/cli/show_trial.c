@@ -5,6 +5,7 @@
  * one wants to see, so they come right after the state.
  */
 #include "base/clock.h"
+#include "cli/bounds.h"
 #include "cli/reasons.h"
 #include "cli/show.h"
 #include "cli/sparkline.h"
@@ -295,6 +296,21 @@ static void show_value(const struct show *show)
     if (trial->last_step != STEP_NONE)
         str_addf(&text, " (step %lld)", (long long)trial->last_step);
     show_line(show, metric, BOLD, "%s", text.s);
+    for (size_t i = 0; i < show->target->spec.others.len && i < trial->n_extra; i++) {
+        autorelease(str) struct str other = STR_INIT;
+        if (isnan(trial->extra[i]))
+            continue;
+        str_add_number(&other, trial->extra[i]);
+        show_line(show, show->target->spec.others.at[i].metric, BOLD, "%s", other.s);
+    }
+}
+
+static void show_bounds(const struct show *show)
+{
+    autorelease(str) struct str words = STR_INIT;
+
+    if (bounds_broken(&show->target->spec, &show->target->trial.trial, &words))
+        show_line(show, "breaks", YELLOW, "%s", words.s);
 }
 
 struct teachers {
@@ -376,6 +392,7 @@ void show_trial(const struct show *show)
     show_line(show, "state", trial_colour(trial->state), "%s%s%s", trial_state_name(trial->state),
               trial->reason ? ": " : "", trial->reason ? reason_help(trial->reason) : "");
     show_value(show);
+    show_bounds(show);
     show_reasons(show);
     show_reruns(show);
     show_times(show, trial->started_us, trial->ended_us, trial->run_us);
@@ -440,6 +457,7 @@ void show_trial_json(const struct show *show)
     struct whole whole = {.out = &out};
 
     rows_put_trial(&out, experiment->name, row, true);
+    rows_put_values(&out, &show->target->spec, &row->trial);
     rows_put_owner(&out, show->store, &row->trial);
     json_key(&out, "metrics");
     json_begin_array(&out);

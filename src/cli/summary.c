@@ -5,6 +5,7 @@
 #include "cli/remote.h"
 #include "cli/summary.h"
 #include "base/clock.h"
+#include "cli/bounds.h"
 #include "cli/mattered.h"
 #include "cli/output.h"
 #include "cli/ranking.h"
@@ -58,14 +59,26 @@ static void print_table(struct summary_print *print, const struct ranking *ranki
     table_print(&print->table, stdout, print->call->colour, terminal_width());
 }
 
+static void print_lack(const struct summary_print *print, const struct ranking *ranking)
+{
+    autorelease(str) struct str words = STR_INIT;
+
+    bounds_lack(&ranking->results, &print->target->spec, &words);
+    printf("  %s\n", words.s);
+}
+
 static void print_best(struct summary_print *print)
 {
     struct ranking ranking;
 
     if (!print->target->spec.objective.metric)
         return;
-    if (ranking_load(print->store, print->target, &ranking, NULL) == 0 && ranking.order.len)
-        print_table(print, &ranking);
+    if (ranking_load(print->store, print->target, &ranking, NULL) == 0) {
+        if (ranking.order.len)
+            print_table(print, &ranking);
+        else if (ranking.completed)
+            print_lack(print, &ranking);
+    }
     ranking_release(&ranking);
 }
 

@@ -116,11 +116,34 @@ static void take_best(struct run *run, const struct search_job *job)
     }
 }
 
+static int by_size(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* What a share of an improvement is of: the best, or how far it is from the median result, so that
+ * a best near zero has a size, too. */
+static double size_of_best(struct run *run)
+{
+    double best = run->experiment.best_mean;
+    VEC(double) values = {0};
+
+    vec_foreach (trial, &run->trials)
+        if (trial->experiment && trial->state == TRIAL_COMPLETED && isfinite(trial->value))
+            vec_push(&values, trial->value);
+    if (values.len)
+        qsort(values.at, values.len, sizeof(*values.at), by_size);
+    double median = values.len ? values.at[values.len / 2] : best;
+    vec_release(&values);
+    return fmax(fabs(best), fabs(median - best));
+}
+
 /* `until`: end when an improvement worth the name was not to be expected, twice in a row. */
 static void take_gain(struct run *run, const struct search_job *job)
 {
     struct ask *ask = &run->ask;
-    double least = run->spec.until_improvement * fabs(run->experiment.best_mean);
+    double least = run->spec.until_improvement * size_of_best(run);
 
     if (run->closing || job->told < UNTIL_RESULTS || job->told == ask->dull_told ||
         !isfinite(job->expected_gain) || run->experiment.best_trial <= 0 || !isfinite(least))

@@ -428,6 +428,17 @@ TEST(an_experiment_ends_when_no_more_is_to_be_expected)
     tear_down();
 }
 
+TEST(it_ends_where_the_best_is_zero_too)
+{
+    set_up(1, 0);
+    int64_t id = submit(BAYES(",\"until\":{\"improvement\":\"1%\"}"));
+    for (int64_t number = 1; number <= 40 && engine_has(t.engine, id); number++)
+        finish(number, loss_at(id, number));
+    assert_false(engine_has(t.engine, id));
+    assert_non_null(strstr(last_event(), "\"state\":\"finished\",\"reason\":\"satisfied\""));
+    tear_down();
+}
+
 /* ---- knowledge ---- */
 
 static int64_t teach(const char *spec, int64_t n, int64_t attempt)

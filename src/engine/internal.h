@@ -176,6 +176,7 @@ struct run {
     bool draining;              /* closing, but what runs may end */
     char **envp;                /* owned; NULL: the engine's */
     char *code;                 /* newest snapshot; NULL: the experiment's */
+    bool told_missing;          /* that a completed trial lacks a metric of a goal */
     bool code_due;              /* attempts began since the code was looked at */
 };
 

@@ -157,6 +157,32 @@ void trial_announce_end(struct run *run, const struct trial *trial, const char *
     engine_event(run, trial->number, &json, now);
 }
 
+/* A further objective or a constraint that a completed trial said nothing of: most often its name
+ * is misspelt, and hours later no trial would count. Said once. */
+static void tell_missing(struct run *run, const struct trial *trial, struct now now)
+{
+    autorelease(str) struct str names = STR_INIT, json = STR_INIT;
+    const struct spec *spec = &run->spec;
+
+    if (run->told_missing || trial->state != TRIAL_COMPLETED)
+        return;
+    for (size_t i = 0; i < spec->others.len + spec->constraints.len; i++)
+        if (i >= trial->n_extra || isnan(trial->extra[i]))
+            str_addf(&names, "%s'%s'", names.len ? ", " : "",
+                     i < spec->others.len ? spec->others.at[i].metric
+                                          : spec->constraints.at[i - spec->others.len].metric);
+    if (!names.len)
+        return;
+    run->told_missing = true;
+    autofree(mem) char *text =
+        xasprintf("trial %lld.%lld reported no %s: it cannot be the best",
+                  (long long)trial->experiment, (long long)trial->number, names.s);
+    struct json_out out = event_begin(&json, "notice", run, trial);
+    json_put_text(&out, "text", text);
+    json_end_object(&out);
+    engine_event(run, trial->number, &json, now);
+}
+
 /* A program that cannot be started, or that only ever fails, will not get better. */
 static void give_up_if_hopeless(const struct live *live, const struct trial *trial)
 {
@@ -198,6 +224,7 @@ static void finish_trial(struct live *live, struct trial *trial, struct outcome 
         run_keep_curve(run, &live->curve);
     ask_tell(run, trial);
     trial_announce_end(run, trial, live->attempt.error, run_consider_best(run, trial), now);
+    tell_missing(run, trial, now);
     give_up_if_hopeless(live, trial);
 }
 

@@ -382,7 +382,7 @@ static void end_run(struct run *run, struct now now)
     if (state == EXPERIMENT_FINISHED && !run->counts[TRIAL_COMPLETED])
         state = EXPERIMENT_FAILED;
     if (!run->closing && run->exhausted && (int64_t)run->trials.len < run->budget)
-        reason = REASON_EXHAUSTED;
+        reason = isinf(space_size(&run->spec.space)) ? REASON_FORBIDDEN : REASON_EXHAUSTED;
     if (state != EXPERIMENT_INTERRUPTED)
         drop_waiting(run, reason == REASON_NONE ? REASON_CANCELLED : reason, now);
     experiment->state = state;

@@ -4,6 +4,7 @@
  */
 #include "tests/test.h"
 
+#include "base/fs.h"
 #include "base/json.h"
 #include "hone_search.h"
 #include "lib/save.h"
@@ -92,6 +93,38 @@ TEST(trials_are_numbered_and_in_the_space)
         assert_text(hone_search_trial(s, id), "by", "random");
     }
     assert_int_equal(hone_search_count(s), 30);
+    hone_search_free(s);
+}
+
+/* The texts in quotes between `from` and `to`, as a compiler would join them. */
+static void add_literals(struct str *joined, const char *from, const char *to)
+{
+    bool inside = false;
+
+    for (; from < to; from++) {
+        if (*from == '\\' && inside)
+            str_add_char(joined, *++from);
+        else if (*from == '"')
+            inside = !inside;
+        else if (inside)
+            str_add_char(joined, *from);
+    }
+}
+
+TEST(the_example_in_the_header_is_a_problem)
+{
+    autorelease(str) struct str header = STR_INIT, problem = STR_INIT;
+    struct err err = ERR_INIT;
+
+    assert_ok(fs_read("sdk/c/hone_search.h", 1 << 20, &header, &err), &err);
+    const char *at = strstr(header.s, "hone_search_new(\"");
+    assert_non_null(at);
+    add_literals(&problem, at, strstr(at, "why, sizeof(why)"));
+    hone_search *s = begin(problem.s);
+    int64_t id = hone_search_ask(s);
+    assert_int_equal(id, 1);
+    assert_int_equal(tell(s, id, 0.5), 0);
+    assert_int_equal(number_of(hone_search_best(s), "id"), 1);
     hone_search_free(s);
 }
 

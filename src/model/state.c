@@ -46,6 +46,7 @@ static const struct {
     [REASON_INTERRUPTED] = {"interrupted", "interrupted; goes on with hone resume"},
     [REASON_CHECKPOINT] = {"checkpoint", "checkpointed and asked to be started again"},
     [REASON_EXHAUSTED] = {"exhausted", "the whole space was tried"},
+    [REASON_FORBIDDEN] = {"forbidden", "no more setting was found that is not forbidden"},
     [REASON_RETRY] = {"retry", "ended with an exit code that is to be retried"},
     [REASON_SATISFIED] = {"satisfied", "no more improvement is to be expected"},
     [REASON_RECONFIGURED] = {"reconfigured", "starts again with another configuration"},

@@ -58,6 +58,7 @@ enum reason {
     REASON_REQUEUED,     /* an alert said: start it again from its checkpoint */
     REASON_HELD,         /* stands still because the user said so */
     REASON_BY_HAND,      /* the user said stop of this trial alone */
+    REASON_FORBIDDEN,    /* no more setting was found that `forbid` allows */
     REASONS
 };
 

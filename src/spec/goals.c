@@ -117,7 +117,7 @@ static char *trimmed(const char *text, size_t n)
     return xstrndup(text, n);
 }
 
-/* "latency_ms <= 20". At the bound is within it, also with < and >. */
+/* "latency_ms <= 20". At the bound is within it, also with < and >, which is said. */
 static int read_constraint(struct reader *reader, const struct yaml_node *node)
 {
     const char *text = node->kind == YAML_SCALAR ? node->text : "";
@@ -132,6 +132,9 @@ static int read_constraint(struct reader *reader, const struct yaml_node *node)
         return yaml_err(reader->err, node,
                         "'constraint' must be like latency_ms <= 20 or acc >= 0.9, not %s",
                         yaml_describe(node, &reader->arena));
+    if (bound == text + n + 1)
+        reader_note(reader, "constraint: '%s' is taken as %s %c= %s: the bound itself is allowed",
+                    text, metric, text[n], number);
     constraint.metric = TAKE(metric);
     vec_push(&reader->spec->constraints, constraint);
     return 0;

@@ -278,6 +278,24 @@ static void add_objective(const struct spec *spec, struct str *to)
     add_constraints(spec, to);
 }
 
+/* The numbers of the rule that were given. */
+static void add_stop(const struct stop_settings *stop, struct str *to)
+{
+    const struct {
+        const char *name;
+        int64_t x;
+    } numbers[] = {{"eta", stop->eta}, {"min", stop->min_step}, {"max", stop->max_step}};
+
+    str_addf(to, ", stop %s", stop->rule);
+    if (!isnan(stop->chance))
+        str_addf(to, " %.3g %%", 100 * stop->chance);
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        if (numbers[i].x > 0)
+            str_addf(to, " %s %lld", numbers[i].name, (long long)numbers[i].x);
+    if (stop->end)
+        str_add(to, " without pauses");
+}
+
 static void add_search(const struct spec *spec, struct str *to)
 {
     row(to, "search");
@@ -289,7 +307,7 @@ static void add_search(const struct spec *spec, struct str *to)
     else
         str_add(to, "as many at once as fit");
     if (!str_eq(spec->stop.rule, "none"))
-        str_addf(to, ", stop %s", spec->stop.rule);
+        add_stop(&spec->stop, to);
     str_addf(to, ", seed %llu\n", (unsigned long long)spec->seed);
     if (spec->tries.len > 0) {
         row(to, "first");

@@ -66,11 +66,14 @@ static int refuse_range(struct reader *reader, const struct option *option,
 {
     char lo[DOUBLE_TEXT_SIZE], hi[DOUBLE_TEXT_SIZE];
     autofree(mem) char *what = NULL;
+    double x;
 
     double_text(lo, option->min);
     double_text(hi, option->max);
     if (option->max < 1e9)
         what = xasprintf("%s from %s to %s", kind, lo, hi);
+    else if (node->kind == YAML_SCALAR && percent_parse(node->text, &x) == 0 && x > option->max)
+        what = xasprintf("%s of at most %.15g", kind, option->max);
     else if (option->min > -1e300)
         what = xasprintf("%s of %s or more", kind, lo);
     return refuse(reader, option, node, what ? what : kind);

@@ -111,6 +111,19 @@ TEST(a_constraint_is_a_metric_and_a_bound)
     clean();
 }
 
+TEST(a_bound_without_its_equals_sign_is_noted)
+{
+    const char *text = "command: x\nparams: {a: {min: 0, max: 1}}\nobjective: a\n"
+                       "constraint: [ms < 20, b >= 1]\n";
+    autorelease(str) struct str notes = STR_INIT;
+
+    clean();
+    assert_ok(spec_parse(text, strlen(text), "t", "/w", NULL, &spec, &notes, &err), &err);
+    assert_string_equal(
+        notes.s, "constraint: 'ms < 20' is taken as ms <= 20: the bound itself is allowed\n");
+    clean();
+}
+
 TEST(bad_constraints_are_refused_at_their_place)
 {
 #define MUST "'constraint' must be like latency_ms <= 20 or acc >= 0.9, not "

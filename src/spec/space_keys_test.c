@@ -307,6 +307,9 @@ TEST(bad_settings_are_refused_at_their_place)
     BAD("try: [{opt: adam, m: 0.5}]", "t:4:22: 'try': parameter 'm' is not active in this setting");
     BAD("try: [{n: 3},\n{opt: adam, n: 5}],\nforbid: [{opt: adam, n: {min: 4}}]",
         "t:5:1: 'try': this setting is forbidden by 'forbid'");
+    BAD("try: [{n: 3}],\nforbid: [{n: 3, opt: [adam, nag]}, {n: 3, m: {min: 0}}]",
+        "t:4:7: 'try': whatever fills in this setting, 'forbid' forbids it");
+    GOOD("try: [{n: 3}], forbid: [{n: 3, opt: [adam, nag]}, {n: 3, m: {min: 0.1}}]");
 }
 
 TEST(keys_may_stand_before_the_parameters_they_name)

@@ -70,6 +70,40 @@ static int settle_try(struct reader *reader, const struct yaml_node *map, double
     return 0;
 }
 
+/* ---- what is left open ---- */
+
+#define FILLS_MAX 100000 /* completions that are looked at */
+
+/* Has the setting, given up to parameter i, a completion that is not forbidden? `fill` holds what
+ * is chosen so far. True, too, if nobody can tell: there are too many, or free floats that count
+ * as allowed. */
+static bool may_be_filled(const struct space *space, const double *given, size_t i, double *fill,
+                          size_t *left)
+{
+    if (i == space->n)
+        return *left == 0 || !space_forbids(space, fill) || --*left == 0;
+    const struct param *param = &space->params[i];
+    bool active = param_active(param, fill), open = active && given[i] == TRY_FREE;
+
+    fill[i] = active ? given[i] : NAN;
+    if (!open || isinf(param_size(param)))
+        return may_be_filled(space, given, i + 1, fill, left);
+    for (double k = 0; k < param_size(param); k++) {
+        fill[i] = param_value_at(param, k);
+        if (may_be_filled(space, given, i + 1, fill, left))
+            return true;
+    }
+    return false;
+}
+
+static bool is_hopeless(const struct space *space, const double *given)
+{
+    autofree(mem) double *fill = xcalloc(space->n + 1, sizeof(*fill));
+    size_t left = FILLS_MAX;
+
+    return space->n_forbids && !may_be_filled(space, given, 0, fill, &left);
+}
+
 static bool is_complete(const double *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -120,6 +154,9 @@ static int read_try(struct reader *reader, const struct yaml_node *map, size_t n
         return r;
     if (!fixed && space_forbids(&spec->space, x))
         return yaml_err(reader->err, map, "'try': this setting is forbidden by 'forbid'");
+    if (!fixed && is_hopeless(&spec->space, x))
+        return yaml_err(reader->err, map,
+                        "'try': whatever fills in this setting, 'forbid' forbids it");
     if (fixed)
         reader_note(reader, "try: setting %zu is left out, '%s' is fixed to another value", number,
                     fixed);

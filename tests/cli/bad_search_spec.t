@@ -80,6 +80,7 @@ hone: --set knowledge=[my model]: 'knowledge' must be auto, off, or experiments 
 | until: {improvement: 0.1%}
 | search: {trials: 9, seed: 1, algorithm: tpe, stop: {asha: {eta: 4, max: 81}}, repeats: never}
 $ hone check good.yaml
+note: until.improvement has no effect with several objectives
 experiment  good
 program     sh -c 'echo "loss={lr}"'
 runs in     [..]
@@ -90,7 +91,7 @@ forbidden   2 combinations
 for example [..]
 objective   maximize acc, minimize ms, until less than 0.1 % are to be gained
 constraints memory <= 512, acc >= 0.6
-search      9 trials of unlimited settings, algorithm tpe, as many at once as fit, stop asha, seed 1
+search      9 trials of unlimited settings, algorithm tpe, as many at once as fit, stop asha eta 4 max 81, seed 1
 first       1 given setting
 knowledge   from first, 7
 ...

@@ -64,3 +64,29 @@ $ hone check warn.yaml --set metrics='{}' --param nosuch=1 --param other=2 2>&1 
 # what this machine does not have
 $ hone check good.yaml --set resources.cpus=99999 2>&1 > /dev/null | grep -v program
 note: a trial takes 99999 cpus, [..] has [..]
+# the numbers of a rule are shown, bounds are true, teachers must be there
+> rule.yaml
+| command: sh
+| params: {x: {min: 0, max: 1}}
+| objective: loss
+$ hone check rule.yaml --set 'search.stop={curve: 2%}' | grep -o 'stop .*,'
+stop curve 2 %,
+$ hone check rule.yaml --set 'search.stop={asha: {eta: 4, max: 81, pause: false}}' | grep -o 'stop .*,'
+stop asha eta 4 max 81 without pauses,
+$ hone check rule.yaml --trials 1000000000000
+hone: --trials 1000000000000: 'search.trials' must be a whole number of at most 1000000000, not '1000000000000'
+? 2
+$ HONE_HOME=other hone check rule.yaml --set knowledge=nosuch | grep knowledge
+knowledge   from nosuch
+$ HONE_HOME=other hone run rule.yaml --trials 1 --set knowledge=off -- echo loss=1 > out; HONE_HOME=other hone check rule.yaml --set knowledge=nosuch
+hone: knowledge: no experiment called 'nosuch' in [..]
+? 2
+# what has no effect is said
+$ hone check rule.yaml --set until.improvement=1% --set search.algorithm=sobol | head -1
+note: until.improvement has no effect: algorithm sobol learns nothing here that it could expect an improvement by
+experiment  rule
+$ hone check rule.yaml --set until.improvement=1% --set 'objective=[loss, ms]' | head -1
+note: until.improvement has no effect with several objectives
+experiment  rule
+$ hone check rule.yaml --set until.improvement=1% | head -1
+experiment  rule

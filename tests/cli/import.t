@@ -67,6 +67,7 @@ $ hone import o3.db --study two --name pair --json
 {"experiment":2,"name":"pair","trials":6,"params":2}
 $ hone best pair
 6 of 6 completed trials are beaten by no other in all objectives
+hypervolume 0.0950561, 32.3% of the box between the worst (0.175724, 0.00022875) and the best of each objective
 
 trial        value     value_2   time            a  b
   2.2  1.30816e-08  0.00022875  154ms  0.000114375  1
@@ -114,6 +115,50 @@ trial,value,lr
 # what export wrote comes back
 $ hone export grid --csv -o again.csv && hone import again.csv --name again && hone export again --csv | cut -d, -f2,3,6- > b; cut -d, -f2,3,6- again.csv | diff - b
 experiment 5 'again': 4 trials imported from the table again.csv, 3 parameters
+# ... with its goals, its constraints and its repeats
+> front.yaml
+| name: front
+| command: [sh, -c, 'echo "acc=$(({a} * 2)) ms=$(({a} * {a})) mem={a}"']
+| params: {a: [1, 2, 3, 4]}
+| objective: [{metric: acc, goal: maximize}, ms]
+| constraint: [mem <= 3, acc >= 1]
+| search: {algorithm: grid, parallel: 1}
+$ HONE_HOME=f hone run front.yaml > out; HONE_HOME=f hone export front | tee front.csv | cut -d, -f6-
+a,acc:maximize,ms:minimize,mem<=3,acc>=1,repeat_of
+1,2,1,1,2,
+2,4,4,2,4,
+3,6,9,3,6,
+4,8,16,4,8,
+$ HONE_HOME=f hone import front.csv --name back && HONE_HOME=f hone best back && HONE_HOME=f hone export back | cut -d, -f2,3,6- > b; cut -d, -f2,3,6- front.csv | diff - b
+experiment 2 'back': 4 trials imported from the table front.csv, 1 parameter
+3 of 4 completed trials are beaten by no other in all objectives
+hypervolume 38, 42.2% of the box between the worst (2, 16) and the best of each objective
+
+trial  acc  ms  time  a
+  2.3    6   9   0ms  3
+  2.2    4   4   0ms  2
+  2.1    2   1   0ms  1
+$ HONE_HOME=f hone import front.csv --objective acc --name one > out; HONE_HOME=f hone best one -n 1
+trial  acc  time  a
+  3.3    6   0ms  3
+> twice.csv
+| trial,state,value,attempts,seconds,a,acc:maximize,repeat_of
+| 7.2,completed,1,1,1,5,1,
+| 7.4,completed,2,1,1,6,2,
+| 7.5,completed,3,1,1,6,3,7.4
+$ HONE_HOME=f hone import twice.csv && HONE_HOME=f hone export twice | cut -d, -f1,6-
+experiment 4 'twice': 3 trials imported from the table twice.csv, 1 parameter
+trial,a,acc:maximize,repeat_of
+4.1,5,1,
+4.2,6,2,
+4.3,6,3,4.2
+# a table of an older hone does not tell the goal
+$ cut -d, -f1-6 front.csv > old.csv; hone import old.csv
+hone: old.csv: it does not tell whether a small or a large value is good. Say --objective value:minimize or --objective value:maximize
+? 2
+$ HONE_HOME=f hone import old.csv --objective value:maximize > out; HONE_HOME=f hone best old -n 1
+trial  value  time  a
+  5.4      8   0ms  4
 # nobody can run it, unless a command was given
 $ hone resume again --trials +2
 hone: experiment 5 was imported without a command: there is nothing to run; 'knowledge: again' in a spec learns from it

@@ -20,8 +20,15 @@ objective   minimize error, maximize ms
 $ hone check two.yaml --minimize error --maximize error
 hone: --minimize error --maximize error: 'objective': the metric 'error' stands twice
 ? 2
-$ hone best two | head -1
+$ hone best two | head -2
 4 of 8 completed trials are beaten by no other in all objectives
+hypervolume 44, 45.8% of the box between the worst (8, 18) and the best of each objective
+$ hone show two --json | grep -o '"hypervolume.*'
+"hypervolume":{"volume":44,"share":0.4583333333333333,"reference":[8,18]}}
+$ hone ls two --where 'a == 4' --sort b | tr -s ' ' | cut -d ' ' -f 1-9
+trial state error ms step time parameters
+ 1.1 completed 2 17 0 [..] a=4 b=1
+ 1.8 completed (breaks mem <= 6) 2 18
 $ hone best two | grep -e '1[.]' | tr -s ' ' | cut -d ' ' -f 3,4,6-
 2 17 4 1
 4 10 3 1
@@ -37,6 +44,7 @@ objective    minimize error
              minimize ms
 constraint   mem <= 6
 best         4 of 8 completed trials are beaten by no other in all objectives
+             hypervolume 44, 45.8% of the box between the worst (8, 18) and the best of each objective
 $ hone plot two pareto --width 40 --height 12
 1 two: what cannot be had together
 ms over error
@@ -58,7 +66,20 @@ hone plot: 'speed' is no objective of experiment 1: error, ms
 $ hone importance two --objective ms | head -2
 what explains the spread of ms over 8 results
 parameter  share      likely
-# nothing keeps the bound
-$ hone run two.yaml --set 'constraint=mem <= 0' --name none > out; hone best none
-hone: no completed trial of experiment 2 has all objectives and keeps its constraints: 'hone ls 2' shows how they stand
+# nothing keeps the bounds, or the metric of one never comes: that is said
+$ hone run two.yaml --set 'constraint=[mem <= 0, lat <= 3]' --name none | grep -e constraints -e lat
+trial 2.1 reported no 'lat': it cannot be the best
+  no trial keeps its constraints: mem <= 0 (the lowest is 1), lat <= 3 (no trial reported lat)
+$ hone best none
+hone: experiment 2: no trial keeps its constraints: mem <= 0 (the lowest is 1), lat <= 3 (no trial reported lat); 'hone ls 2' shows how they stand
 ? 1
+$ hone show none | grep ^best
+best         no trial keeps its constraints: mem <= 0 (the lowest is 1), lat <= 3 (no trial reported lat)
+$ hone show none.1 | grep breaks
+breaks       mem <= 0 (it is 4), lat <= 3 (lat was not reported)
+$ hone ls two | grep -o '(.*)'
+(breaks mem <= 6)
+$ hone run two.yaml --set 'constraint=[mem <= 2, error <= 4]' --name apart | grep constraints
+  no trial keeps its constraints: mem <= 2 (3 of 8 do), error <= 4 (4 of 8 do)
+$ hone run two.yaml --set 'objective=[error, nope]' --set 'constraint=[]' --name lack | grep 'no trial'
+  no trial has all objectives: no trial reported nope

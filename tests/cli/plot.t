@@ -9,7 +9,7 @@
 | 1.4,completed,0.5,1,1,0.03,b,4
 | 1.5,completed,0.2,1,1,0.01,a,5
 | 1.6,completed,0.4,1,1,0.005,b,6
-$ hone import runs.csv > out
+$ hone import runs.csv --objective value:minimize > out
 $ hone plot runs --width 50 --height 14
 1 runs: results in their order
 value over trial

@@ -136,10 +136,10 @@ hone: one of them is an experiment, the other a trial
 ? 1
 # export
 $ hone export quad --csv
-trial,state,value,attempts,seconds,b,word
-1.1,completed,0.4,1,[..],4,"a,b"
-1.2,completed,0.2,1,[..],2,"a,b"
-1.3,failed,0.3,1,[..],3,"a,b"
+trial,state,value,attempts,seconds,b,word,loss:minimize,repeat_of
+1.1,completed,0.4,1,[..],4,"a,b",0.4,
+1.2,completed,0.2,1,[..],2,"a,b",0.2,
+1.3,failed,0.3,1,[..],3,"a,b",0.3,
 $ hone export quad --metrics --csv | head -3
 trial,metric,step,time,value
 1.1,loss,1,[..],0.9

@@ -34,6 +34,10 @@ $ hone replay t --stop medium
 hone replay: there is no rule 'medium', did you mean 'median'?
 'hone help replay' tells more
 ? 2
+$ hone replay t --seeds 0
+hone replay: --seeds wants a whole number from 1 to 1000, not '0'
+'hone help replay' tells more
+? 2
 $ hone replay t --search random --seeds 0
 hone replay: --seeds wants a whole number from 1 to 1000, not '0'
 'hone help replay' tells more
@@ -50,6 +54,16 @@ random       none                 8     80        0     0.392583   0.34302  0.12
 random       median               8     80        3     0.392583   0.34302  0.125848
 over 12 recorded settings of 120 steps; mean of 2 seeds
 A search can choose only among the settings that were run here, the nearest to what it wants: what it would have found beyond them is not known.
+# ... also with its numbers
+$ hone replay curves --search random --stop 'median,{curve: 5%},{asha: {eta: 4, min: 2}}' --seeds 1 --json | grep -o '"stop":"[^"]*"'
+"stop":""
+"stop":"median"
+"stop":"{curve: 5%}"
+"stop":"{asha: {eta: 4, min: 2}}"
+$ hone replay curves --stop '{curve: 90%}'
+hone replay: --stop: 'search.stop: curve' takes a chance above 0 and up to 50%, like 2%, not '90%'
+'hone help replay' tells more
+? 2
 # too little to choose from
 $ head -2 t.csv > one.csv; hone import one.csv --objective y > out; hone replay one --search random
 hone: experiment 6 has too few completed trials to choose from

@@ -55,3 +55,14 @@ next: hone ls 5 · hone logs 5.1
 ? 1
 $ hone ls last --json | grep -o '"state":"[^"]*","reason":"[^"]*"'
 "state":"failed","reason":"timeout"
+# a space of which next to nothing is allowed was not tried as a whole
+> gap.yaml
+| command: [sh, -c, 'echo loss={x}']
+| objective: loss
+| search: {algorithm: random, trials: 3, parallel: 1, seed: 1}
+| params: {x: {min: 0, max: 1}}
+| forbid: [{x: {max: 0.5}}, {x: {min: 0.500000001}}]
+$ hone run gap.yaml | head -3
+experiment [..] started: gap
+experiment [..] 'gap' failed (no more setting was found that is not forbidden): 0 completed
+  no trial completed

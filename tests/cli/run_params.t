@@ -56,18 +56,18 @@ lines]
 [--v=*]
 [--v=back\slash]
 $ hone export last --csv | cut -d, -f1,2,6-
-trial,state,v
-6.1,completed,a b
-6.2,completed,it's
-6.3,completed,"say ""x"""
+trial,state,v,repeat_of
+6.1,completed,a b,
+6.2,completed,it's,
+6.3,completed,"say ""x""",
 6.4,completed,"two
-lines"
-6.5,completed,größe 数
-6.6,completed,-rf
-6.7,completed,
-6.8,completed,$HOME
-6.9,completed,*
-6.10,completed,back\slash
+lines",
+6.5,completed,größe 数,
+6.6,completed,-rf,
+6.7,completed,,
+6.8,completed,$HOME,
+6.9,completed,*,
+6.10,completed,back\slash,
 # and in the file
 $ hone run values.yaml --set pass=file --set 'command=[sh, -c, "cat $HONE_PARAMS; echo"]' > /dev/null; for n in 1 2 3 4 5 6 7 8 9 10; do hone logs last.$n; done
 {"v":"a b"}

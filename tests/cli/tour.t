@@ -36,8 +36,8 @@ results
   best      0.016428             0.44965
   loss      0.500367             1.842921
 $ hone export quadratic --csv | head -2
-trial,state,value,attempts,seconds,x,y
-1.1,completed,0.500367,1,[..],0.9999697540748178,-0.7003974262257211
+trial,state,value,attempts,seconds,x,y,loss:minimize,repeat_of
+1.1,completed,0.500367,1,[..],0.9999697540748178,-0.7003974262257211,0.500367,
 # the keys that docs/scripts.md promises, in the events of a run
 $ hone run quadratic/quadratic.yaml --trials 1 --set knowledge=off --json
 {"event":"started","experiment":2,"name":"quadratic","trials":1,"owner":"[..]"}

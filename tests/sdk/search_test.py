@@ -89,6 +89,36 @@ def values_come_back_as_they_were_written():
         assert not (p["t"] == (64, 64) and p["f"] == 2.5)
 
 
+def choices_that_are_not_finite_come_back_as_numbers():
+    choices = [math.inf, -math.inf, math.nan, 1.5, "inf?"]
+    s = Search({"a": choices}, seed=1)
+    given = [t.params["a"] for t in s]
+    assert len(given) == 5 and sum(isinstance(a, float) for a in given) == 4
+    assert math.inf in given and -math.inf in given and "inf?" in given
+    assert sum(isinstance(a, float) and math.isnan(a) for a in given) == 1
+    again = Search.load(s.save(), {"a": choices})
+    assert isinstance(again.trial(given.index(math.inf) + 1).params["a"], float)
+
+
+def steps_are_whole_numbers():
+    s = Search(PLANE, seed=1)
+    t = s.ask()
+    s.tell(t.id, 1, step=2.0)
+    for step in (2.5, 2**70, -(2**70), math.inf, math.nan, "3"):
+        says("a step must be a whole number of 64 bits", s.tell, t.id, 1, step=step)
+    says("an instance must be a whole number", s.tell, t.id, 1, instance=0.5)
+    says("an id must be a whole number", s.tell, 1.5, 1)
+    s.tell(t.id, 1, step=3)
+    assert s.trial(t.id).state == "running"
+
+
+def numbers_of_a_result_are_numbers():
+    s = Search(PLANE, seed=1)
+    read = s._restored({"params": {}, "value": ["inf", 1], "mean": "nan", "deviation": "inf", "noise": None})
+    assert read["value"] == [math.inf, 1] and math.isnan(read["mean"])
+    assert read["deviation"] == math.inf and read["noise"] is None
+
+
 def mistakes_are_said():
     says("min 2 is above max 1", Search, {"x": {"min": 2, "max": 1}})
     says("did you mean", Search, {"x": {"min": 1, "max": 2, "scael": "log"}})
@@ -399,6 +429,9 @@ TESTS = [
     the_same_seed_gives_the_same_settings,
     a_bowl_is_found_in_forty_trials,
     values_come_back_as_they_were_written,
+    choices_that_are_not_finite_come_back_as_numbers,
+    steps_are_whole_numbers,
+    numbers_of_a_result_are_numbers,
     mistakes_are_said,
     a_finite_space_is_given_out_once,
     bad_results_do_no_harm,

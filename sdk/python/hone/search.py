@@ -18,6 +18,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import json
+import math
 import os
 import threading
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
@@ -146,12 +147,33 @@ def _library() -> ctypes.CDLL:
 
 
 def _plain(value: Any) -> Any:
-    """A choice as JSON can say it; one that is no scalar goes by its repr, and comes back itself."""
+    """A choice as JSON can say it; one that is no scalar, or not finite, goes by its repr, and comes
+    back itself."""
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():
+        value = value.item()  # a number of numpy
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
     if value is None or isinstance(value, (str, int, float)):
         return value
-    if hasattr(value, "item") and getattr(value, "shape", None) == ():
-        return value.item()  # a number of numpy
     return repr(value)
+
+
+def _whole(value: Any, what: str) -> int:
+    """A number of 64 bits without a fraction."""
+    try:
+        number = int(value)
+        if number == value and -(2**63) <= number < 2**63:
+            return number
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise SearchError(f"{what} must be a whole number of 64 bits, not {value!r}")
+
+
+def _float(value: Any) -> Any:
+    """A number that was read from JSON, where "inf" is a text."""
+    if isinstance(value, list):
+        return [_float(v) for v in value]
+    return float(value) if isinstance(value, str) else value
 
 
 def _plain_param(param: Any) -> Any:
@@ -291,7 +313,7 @@ class Search:
 
     def trial(self, id: int) -> Trial:
         with self._lock:
-            return Trial(**self._read(self._lib.hone_search_trial(self._pointer, int(id))))
+            return Trial(**self._read(self._lib.hone_search_trial(self._pointer, _whole(id, "an id"))))
 
     @property
     def trials(self) -> List[Trial]:
@@ -318,14 +340,15 @@ class Search:
             if step is not None or instance is not None:
                 raise SearchError("give a value for that step or instance")
             return self._end(call.hone_search_close, id)
-        values = self._numbers(value)
+        values, number = self._numbers(value), _whole(id, "an id")
         with self._lock:
             if step is not None:
-                r = call.hone_search_report(handle, int(id), int(step), values, len(values))
+                r = call.hone_search_report(handle, number, _whole(step, "a step"), values, len(values))
             elif instance is not None:
-                r = call.hone_search_instance(handle, int(id), int(instance), values, len(values))
+                k = _whole(instance, "an instance")
+                r = call.hone_search_instance(handle, number, k, values, len(values))
             else:
-                r = call.hone_search_tell(handle, int(id), values, len(values))
+                r = call.hone_search_tell(handle, number, values, len(values))
             return self._check(r) == 1
 
     def stopped(self, id: int) -> None:
@@ -342,7 +365,7 @@ class Search:
 
     def _end(self, call: Callable[..., int], id: int) -> bool:
         with self._lock:
-            self._check(call(self._pointer, int(id)))
+            self._check(call(self._pointer, _whole(id, "an id")))
         return False
 
     @staticmethod
@@ -406,4 +429,7 @@ class Search:
     def _restored(self, trial: Dict[str, Any]) -> Dict[str, Any]:
         restore = self._restore
         trial["params"] = {k: restore[k](v) if k in restore else v for k, v in trial["params"].items()}
+        for name in ("value", "constraints", "mean", "deviation", "noise", "acquisition"):
+            if name in trial:
+                trial[name] = _float(trial[name])
         return trial
