@@ -28,6 +28,7 @@ struct cond {
     enum cond_kind kind;
     struct cond *left, *right;
     const char *key; /* COND_TAG */
+    bool no_tag;     /* it is called a field: texts of fields are not kept, so it never holds */
     struct match match;
 };
 
@@ -68,6 +69,16 @@ enum function {
 extern const char *const function_names[FUNCTIONS];
 bool function_transforms(enum function function);
 
+enum cast { /* x::tag; of fields the type that they are to have */
+            CAST_NONE,
+            CAST_FLOAT,
+            CAST_INTEGER,
+            CAST_UNSIGNED,
+            CAST_STRING, /* no field is one */
+            CAST_BOOLEAN,
+            CAST_FIELD,
+            CAST_TAG
+};
 enum term_kind {
     TERM_FIELD, /* or a tag */
     TERM_STAR,
@@ -80,6 +91,7 @@ enum term_kind {
 struct term {
     enum term_kind kind;
     const char *field; /* FIELD; of a call its name as it was written */
+    enum cast cast;    /* FIELD, STAR */
     double number;
     int64_t integer;  /* INTEGER; ns of a DURATION */
     const char *text; /* of a literal */

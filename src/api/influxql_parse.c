@@ -128,15 +128,17 @@ static int parse_dimension(struct parser *p)
     const char *name = NULL;
     bool bare = p->token.kind == TOKEN_WORD;
 
+    enum cast cast = CAST_NONE; /* whatever it says, one groups by tags */
     if (eat_mark(p, "*")) {
         s->by_all = true;
-        return 0;
+        return parse_cast(p, &cast);
     }
     int r = want_name(p, &name);
     if (r == 0 && bare && strcasecmp(name, "time") == 0) {
         r = want_mark(p, "(");
         return r < 0 ? r : parse_group_time(p);
     }
+    r = r < 0 ? r : parse_cast(p, &cast);
     if (r == 0)
         vec_push(&s->by, name);
     return r;
@@ -177,6 +179,22 @@ static int parse_group(struct parser *p)
     return r == 0 && eat_word(p, "fill") ? parse_fill(p) : r;
 }
 
+/* tz('UTC') at the end. Other zones would shift buckets and the times in texts. */
+static int parse_zone(struct parser *p)
+{
+    if (!eat_word(p, "tz"))
+        return 0;
+    int r = want_mark(p, "(");
+    if (r == 0 && p->token.kind != TOKEN_STRING)
+        return expected(p, "string");
+    const char *zone = p->token.text;
+    if (r == 0 && *zone && !str_eq(zone, "UTC") && !str_eq(zone, "Etc/UTC"))
+        return err_set(p->err, EINVAL,
+                       "error parsing query: tz('%.100s') is not known here, only tz('UTC')", zone);
+    next(p);
+    return r < 0 ? r : want_mark(p, ")");
+}
+
 static int parse_select(struct parser *p)
 {
     int r;
@@ -190,6 +208,7 @@ static int parse_select(struct parser *p)
     r = r < 0 ? r : parse_where(p);
     r = r < 0 ? r : parse_group(p);
     r = r < 0 ? r : parse_tail(p);
+    r = r < 0 ? r : parse_zone(p);
     if (r == 0)
         p->statement->error = terms_check(&p->query->arena, p->statement);
     return r;

@@ -339,6 +339,85 @@ TEST(in_chunks_every_few_rows_are_an_answer_of_their_own)
                   "{\"results\":[{\"statement_id\":2,\"error\":\"database not found: none\"}]}\n");
 }
 
+TEST(what_a_name_is_may_be_said_behind_it)
+{
+    static const char busy[] = "{\"name\":\"cpu\",\"columns\":[\"time\",\"busy\"],"
+                               "\"values\":[[10,1],[20,2],[30,4]]}";
+    static const char *const same[] = {
+        "SELECT busy::field FROM cpu WHERE (\"run\"::tag = 'a')",
+        "SELECT \"busy\"::float FROM cpu WHERE run::tag =~ /^a$/",
+        "SELECT busy::integer FROM cpu WHERE run = 'a'",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(same); i++)
+        assert_series(same[i], busy);
+    assert_series("SELECT mean(busy::float) FROM cpu WHERE time >= 0 AND time < 40s "
+                  "GROUP BY time(40s), \"run\"::tag fill(null)",
+                  "{\"name\":\"cpu\",\"tags\":{\"run\":\"a\"},\"columns\":[\"time\",\"mean\"],"
+                  "\"values\":[[0,2.3333333333333335]]},{\"name\":\"cpu\",\"tags\":{\"run\":\"b\"},"
+                  "\"columns\":[\"time\",\"mean\"],\"values\":[[0,15]]}");
+    assert_series("SELECT run::tag, run::field, busy FROM cpu WHERE time = 15s",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"run\",\"run_1\",\"busy\"],"
+                  "\"values\":[[15,\"b\",null,20]]}");
+    assert_series("SELECT *::field FROM cpu WHERE time = 10s",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"busy\",\"idle\"],"
+                  "\"values\":[[10,1,9]]}");
+    assert_series(
+        "SELECT *::tag, busy FROM cpu WHERE time = 10s GROUP BY run::tag",
+        "{\"name\":\"cpu\",\"tags\":{\"run\":\"a\"},\"columns\":[\"time\",\"gpu\",\"busy\"],"
+        "\"values\":[[10,\"0\",1]]}");
+    assert_series("SELECT busy::tag FROM cpu", "");
+    assert_series("SELECT busy::string FROM cpu", "");
+    assert_series("SELECT busy FROM cpu WHERE run::field = 'a'", "");
+    assert_error("SELECT busy::frob FROM cpu", "found frob, expected float, integer, unsigned, "
+                                               "string, boolean, field, tag at line 1, char 14");
+}
+
+TEST(integers_are_cut_off_where_they_are_asked_for)
+{
+    assert_series("SELECT value::integer FROM loss",
+                  "{\"name\":\"loss\",\"columns\":[\"time\",\"value\"],\"values\":[[1,0]]}");
+    assert_series("SELECT sum(value::integer) FROM loss",
+                  "{\"name\":\"loss\",\"columns\":[\"time\",\"sum\"],\"values\":[[0,0]]}");
+    assert_series("SELECT max(value::integer) FROM loss WHERE time >= 0 AND time < 2s "
+                  "GROUP BY time(2s)",
+                  "{\"name\":\"loss\",\"columns\":[\"time\",\"max\"],\"values\":[[0,0]]}");
+}
+
+TEST(regular_expressions_may_be_those_of_go)
+{
+    static const struct {
+        const char *regex;
+        bool matches; /* "loss" */
+    } rows[] = {
+        {"(?i)^LOSS$", true}, {"^LOSS$", false},      {"(?:lo|x)ss", true}, {"^\\w+$", true},
+        {"\\d", false},       {"^[\\w]{4}$", true},   {"^l\\S+s\\b", true}, {"[\\d\\.]", false},
+        {"[\\]\\-]", false},  {"^[^\\d\\s]+$", true}, {"^\\W", false},      {"[[:alpha:]]", true},
+        {"[a-m][o]", true},   {"lo.*?s", true},       {"\\Bs", true},       {"^\\D\\D", true},
+        {"[[]|oss", true},    {"[\\^]", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        autofree(mem) char *text =
+            xasprintf("SHOW MEASUREMENTS WITH MEASUREMENT =~ /%s/", rows[i].regex);
+        autofree(mem) char *answer = ask(text, "s", INFLUXQL_JSON);
+        if ((strstr(answer, "[\"loss\"]") != NULL) != rows[i].matches)
+            fail_msg("%s: %s", rows[i].regex, answer);
+    }
+    assert_error("SELECT v FROM m WHERE run =~ /(?P<n>a)/", "error parsing regexp: '(?P<n>a)'");
+    assert_error("SELECT v FROM m WHERE run =~ /\\pL/", "error parsing regexp");
+    assert_error("SELECT v FROM m WHERE run =~ /[\\D]/", "error parsing regexp");
+    assert_error("SELECT v FROM m WHERE run =~ /[a/", "error parsing regexp");
+    assert_error("SELECT v FROM m WHERE run =~ /a\\", "error parsing");
+}
+
+TEST(times_are_of_utc_and_no_other_zone)
+{
+    assert_series("SELECT value FROM loss LIMIT 1 tz('UTC')",
+                  "{\"name\":\"loss\",\"columns\":[\"time\",\"value\"],\"values\":[[1,0.5]]}");
+    assert_error("SELECT value FROM loss tz('Europe/Berlin')",
+                 "tz('Europe/Berlin') is not known here, only tz('UTC')");
+    assert_error("SELECT value FROM loss tz(UTC)", "found UTC, expected string");
+}
+
 TEST(databases_are_made_and_dropped)
 {
     assert_series("CREATE DATABASE \"new\" WITH DURATION 3d REPLICATION 1", "");

@@ -47,7 +47,7 @@ static const struct picked *only_series(const struct picked *picked, size_t n,
     const struct picked *only = NULL;
 
     for (size_t i = 0; i < n; i++) {
-        if (!str_eq(leaf->field, picked[i].field))
+        if (!leaf_reads(leaf, &picked[i]))
             continue;
         if (only)
             return NULL;
@@ -76,7 +76,8 @@ static int load_buckets(const struct select_run *run, const struct picked *picke
     const struct term *call = aggregate_of(leaf->term);
     const struct picked *only = only_series(picked, n, leaf);
 
-    if (!s->interval_ns || !s->has_min || !call || !whole_can(call->function) || !only)
+    if (!s->interval_ns || !s->has_min || !call || !whole_can(call->function) || !only ||
+        leaf->whole)
         return -EILSEQ;
     __int128 buckets = plan_buckets(run, leaf, 0, &track->buckets.first_ns);
     if (buckets > BUCKETS_MAX || track->buckets.first_ns == INT64_MIN)
@@ -96,12 +97,14 @@ static int load_track(struct select_run *run, const struct picked *picked, size_
     if (r != -EILSEQ)
         return r < 0 ? err_errno(err, -r, "reading") : 0;
     r = 0;
-    bool whole = !run->statement->interval_ns && whole_can(leaf->term->function);
+    bool whole = !run->statement->interval_ns && whole_can(leaf->term->function) && !leaf->whole;
     for (size_t i = 0; r == 0 && i < n; i++)
-        if (str_eq(leaf->field, picked[i].field))
+        if (leaf_reads(leaf, &picked[i]))
             r = whole ? look_at_points(run, &picked[i], &track->whole, err)
                       : load_points(run, &picked[i], range, &track->points, err);
     points_sort(&track->points, false);
+    vec_foreach (point, &track->points)
+        point->value = leaf_value(leaf, point->value);
     return r;
 }
 
@@ -252,10 +255,9 @@ static void whole_entry(const struct select_run *run, const struct term *call, s
     struct entry entry = {.time_ns = s->has_min ? s->min_ns : 0};
     struct point chosen = {.time_ns = entry.time_ns};
 
-    entry.null = whole_can(call->function)
-                     ? !whole_apply(call->function, &track->whole, &chosen)
-                     : !function_apply(call->function, percent_of(call), track->points.at,
-                                       track->points.len, &chosen);
+    entry.null = track->whole.n ? !whole_apply(call->function, &track->whole, &chosen)
+                                : !function_apply(call->function, percent_of(call),
+                                                  track->points.at, track->points.len, &chosen);
     entry.value = chosen.value;
     entry.rest = chosen.rest;
     if (run->leaves.len == 1 && function_chooses(call->function))

@@ -91,6 +91,24 @@ int want_name(struct parser *p, const char **ret)
     return 0;
 }
 
+int parse_cast(struct parser *p, enum cast *ret)
+{
+    static const char *const words[] = {
+        [CAST_FLOAT] = "float",   [CAST_INTEGER] = "integer", [CAST_UNSIGNED] = "unsigned",
+        [CAST_STRING] = "string", [CAST_BOOLEAN] = "boolean", [CAST_FIELD] = "field",
+        [CAST_TAG] = "tag",
+    };
+
+    if (!eat_mark(p, "::"))
+        return 0;
+    for (size_t i = CAST_FLOAT; i < ARRAY_LEN(words); i++)
+        if (eat_word(p, words[i])) {
+            *ret = (enum cast)i;
+            return 0;
+        }
+    return expected(p, "float, integer, unsigned, string, boolean, field, tag");
+}
+
 /* ---- matches ---- */
 
 int compile(struct parser *p, struct match *match, enum match_op op)
@@ -100,7 +118,7 @@ int compile(struct parser *p, struct match *match, enum match_op op)
     if (p->token.kind != TOKEN_REGEX)
         return expected(p, "regex");
     regex_t *regex = xcalloc(1, sizeof(*regex));
-    if (strlen(text) > REGEX_MAX || regcomp(regex, text, REG_EXTENDED | REG_NOSUB) != 0) {
+    if (strlen(text) > REGEX_MAX || !regex_compile(regex, text)) {
         free(regex);
         return err_set(p->err, EINVAL,
                        "error parsing query: error parsing regexp: '%.100s' at line %d, char %d",
@@ -266,7 +284,9 @@ static int parse_comparison(struct parser *p, struct cond **ret)
         p->depth--;
         return r < 0 ? r : want_mark(p, ")");
     }
+    enum cast cast = CAST_NONE;
     int r = want_name(p, &key);
+    r = r < 0 ? r : parse_cast(p, &cast);
     if (r < 0)
         return r;
     if (strcasecmp(key, "time") == 0)
@@ -278,6 +298,7 @@ static int parse_comparison(struct parser *p, struct cond **ret)
                        key);
     struct cond *cond = join(p, COND_TAG, NULL, NULL);
     cond->key = key;
+    cond->no_tag = cast != CAST_NONE && cast != CAST_TAG;
     *ret = cond;
     return parse_match(p, false, &cond->match);
 }
@@ -325,5 +346,5 @@ bool cond_holds(const struct cond *cond, const struct influxql_series *series)
         return cond_holds(cond->left, series) && cond_holds(cond->right, series);
     if (cond->kind == COND_OR)
         return cond_holds(cond->left, series) || cond_holds(cond->right, series);
-    return match_text(&cond->match, series_tag(series, cond->key));
+    return !cond->no_tag && match_text(&cond->match, series_tag(series, cond->key));
 }
