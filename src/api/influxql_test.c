@@ -529,6 +529,36 @@ TEST(what_needs_no_points_at_once_is_told_of_any_number_of_them)
     assert_non_null(strstr(refusal.s, "max-select-point limit exceeded: (5000000)"));
 }
 
+/* ---- points a few nanoseconds apart ---- */
+
+static int close_points(void *arg, const char *db, const struct influxql_series *of, int64_t min_ns,
+                        int64_t max_ns, influxql_points_fn *fn, void *to)
+{
+    static const int64_t times[] = {1700000000000000001, 1700000000000000002, 1700000000000000102};
+    static const double values[] = {1, 2, 4};
+    struct influxql_points told = {3, times, values, NULL};
+
+    (void)arg, (void)db, (void)of, (void)min_ns, (void)max_ns;
+    return fn(&told, to);
+}
+
+TEST(derivatives_are_exact_to_the_nanosecond)
+{
+    struct influxql_source source_of_close = {.series = one_series, .points = close_points};
+    struct influxql_options options = {.db = "test", .epoch = "ns"};
+    autofree(influxql) struct influxql *query = NULL;
+    autorelease(str) struct str answer = STR_INIT;
+
+    assert_int_equal(influxql_parse("SELECT derivative(x, 1u) FROM ml; "
+                                    "SELECT non_negative_derivative(x) FROM ml",
+                                    NOW, &query, NULL),
+                     0);
+    influxql_run(query, &source_of_close, &options, &answer);
+    assert_non_null(strstr(answer.s, "[[1700000000000000002,1000],[1700000000000000102,20]]"));
+    assert_non_null(strstr(
+        answer.s, "[[1700000000000000002,999999999.9999999],[1700000000000000102,20000000]]"));
+}
+
 /* ---- whole numbers that no double holds ---- */
 
 static int exact_points(void *arg, const char *db, const struct influxql_series *of, int64_t min_ns,
