@@ -15,9 +15,11 @@
 
 static const struct influxql_tag a[] = {{"gpu", "0"}, {"run", "a"}};
 static const struct influxql_tag b[] = {{"gpu", "1"}, {"run", "b"}};
+static const struct influxql_tag c[] = {{"gpu", "2"}, {"run", "c"}};
 static const struct influxql_series all[] = {
     {"cpu.busy", a, 2, 0, NULL}, {"cpu.idle", a, 2, 1, NULL}, {"cpu.busy", b, 2, 2, NULL},
     {"loss", a, 2, 3, NULL},     {"a.b.c", NULL, 0, 4, NULL}, {"odd", NULL, 0, 5, NULL},
+    {"tie.v", a, 2, 6, NULL},    {"tie.v", b, 2, 7, NULL},    {"tie.v", c, 2, 8, NULL},
 };
 struct test_point {
     uint64_t id;
@@ -25,10 +27,11 @@ struct test_point {
     double value;
 };
 static const struct test_point points[] = {
-    {0, 10 * S, 1},  {0, 20 * S, 2},       {0, 30 * S, 3},  {0, 30 * S, 4}, /* the same time: counts
-                                                                               once */
-    {1, 10 * S, 9},  {2, 20 * S, 10},      {2, 15 * S, 20}, {3, 1500000001, 0.5}, {4, 5 * S, 1},
-    {5, 1 * S, NAN}, {5, 2 * S, INFINITY}, {5, 3 * S, 7},
+    {0, 10 * S, 1}, {0, 20 * S, 2},  {0, 30 * S, 3},       {0, 30 * S, 4}, /* the same time: counts
+                                                                              once */
+    {1, 10 * S, 9}, {2, 20 * S, 10}, {2, 15 * S, 20},      {3, 1500000001, 0.5}, {4, 5 * S, 1},
+    {6, 1 * S, 5},  {7, 1 * S, 9},   {8, 1 * S, 2},        {6, 7 * S, 3},        {7, 7 * S, 1},
+    {8, 7 * S, 2},  {5, 1 * S, NAN}, {5, 2 * S, INFINITY}, {5, 3 * S, 7},
 };
 
 static int databases(void *arg, influxql_name_fn *fn, void *to)
@@ -120,8 +123,9 @@ TEST(show_tells_what_there_is)
 {
     assert_series("SHOW DATABASES", "{\"name\":\"databases\",\"columns\":[\"name\"],"
                                     "\"values\":[[\"other\"],[\"test\"]]}");
-    assert_series("show measurements", "{\"name\":\"measurements\",\"columns\":[\"name\"],"
-                                       "\"values\":[[\"a.b\"],[\"cpu\"],[\"loss\"],[\"odd\"]]}");
+    assert_series("show measurements",
+                  "{\"name\":\"measurements\",\"columns\":[\"name\"],"
+                  "\"values\":[[\"a.b\"],[\"cpu\"],[\"loss\"],[\"odd\"],[\"tie\"]]}");
     assert_series("SHOW MEASUREMENTS WITH MEASUREMENT =~ /^l/ LIMIT 1",
                   "{\"name\":\"measurements\",\"columns\":[\"name\"],\"values\":[[\"loss\"]]}");
     assert_series("SHOW MEASUREMENTS LIMIT 1 OFFSET 1",
@@ -213,6 +217,18 @@ TEST(functions_over_everything)
     assert_series("SELECT max(value), min(value) FROM odd",
                   "{\"name\":\"odd\",\"columns\":[\"time\",\"max\",\"min\"],"
                   "\"values\":[[0,null,7]]}");
+}
+
+TEST(of_several_series_at_the_first_or_last_time_the_largest_counts)
+{
+    assert_series("SELECT first(v) FROM tie",
+                  "{\"name\":\"tie\",\"columns\":[\"time\",\"first\"],\"values\":[[1,9]]}");
+    assert_series("SELECT last(v) FROM tie",
+                  "{\"name\":\"tie\",\"columns\":[\"time\",\"last\"],\"values\":[[7,3]]}");
+    assert_series("SELECT first(v), last(v) FROM tie WHERE time >= 0 AND time < 8s "
+                  "GROUP BY time(4s)",
+                  "{\"name\":\"tie\",\"columns\":[\"time\",\"first\",\"last\"],"
+                  "\"values\":[[0,9,9],[4,3,3]]}");
 }
 
 TEST(buckets_of_time_are_filled_as_told)
