@@ -292,7 +292,8 @@ void influx_query(const struct query_context *context, struct http_request *requ
         influx_reply_error(request, 400, "missing required parameter \"q\"");
         return;
     }
-    if (influxql_parse(text, clock_wall_us() * 1000, &query, &err) < 0) {
+    if (influxql_parse_bound(text, http_param(request, "params"), clock_wall_us() * 1000, &query,
+                             &err) < 0) {
         influx_reply_error(request, 400, err_text(&err));
         return;
     }

@@ -35,6 +35,8 @@ struct cond {
 enum statement_kind {
     STATEMENT_CREATE,
     STATEMENT_DROP,
+    STATEMENT_POLICY,  /* is made, altered or dropped: nothing happens */
+    STATEMENT_REFUSED, /* `error` says why */
     STATEMENT_DATABASES,
     STATEMENT_MEASUREMENTS,
     STATEMENT_TAG_KEYS,
@@ -42,6 +44,8 @@ enum statement_kind {
     STATEMENT_FIELD_KEYS,
     STATEMENT_SERIES,
     STATEMENT_POLICIES,
+    STATEMENT_USERS,
+    STATEMENT_CONTINUOUS,
     STATEMENT_SELECT
 };
 enum function {
@@ -142,6 +146,8 @@ struct influxql {
     int64_t now_ns;
 };
 
+bool statement_changes(const struct statement *statement);
+
 bool match_text(const struct match *match, const char *text);
 bool cond_holds(const struct cond *cond, const struct influxql_series *series);
 const char *series_tag(const struct influxql_series *series, const char *key); /* "": none */
@@ -188,6 +194,7 @@ void result_format(const struct result *result, size_t statement,
                    const struct influxql_options *options, struct str *to);
 
 /* influxql_show.c, influxql_select.c */
+int database_exists(const struct influxql_source *source, const char *db, struct err *err);
 int run_show(const struct statement *statement, const struct influxql_source *source,
              const char *db, struct result *result, struct err *err);
 int run_select(const struct influxql *query, const struct statement *statement,
@@ -205,7 +212,8 @@ enum token_kind {
     TOKEN_DURATION,
     TOKEN_REGEX,
     TOKEN_MARK, /* = != =~ , ( … */
-    TOKEN_BAD
+    TOKEN_BAD,
+    TOKEN_UNBOUND /* $name of which nothing is told */
 };
 struct token {
     enum token_kind kind;
@@ -218,7 +226,10 @@ struct lexer {
     const char *s; /* what is left */
     int line, column;
     struct arena *arena;
+    const struct json_t *params; /* what $names stand for; NULL: none do */
 };
+/* `token`, whose text is the name behind a $, becomes what it stands for (influxql_bind.c). */
+void bind_token(struct lexer *lexer, struct token *token);
 /* `regex`: a '/' begins a regular expression. */
 struct token lex(struct lexer *lexer, bool regex);
 

@@ -48,6 +48,12 @@ const char *terms_check(struct arena *arena, const struct statement *statement);
 /* False: it is none, or has something that is not known here. */
 bool regex_compile(regex_t *regex, const char *text);
 
+/* ---- influxql_change.c: what comes behind CREATE, DROP, ALTER, DELETE ---- */
+int parse_create(struct parser *p);
+int parse_drop(struct parser *p);
+int parse_alter(struct parser *p);
+int parse_delete(struct parser *p);
+
 /* WHERE …, if it is there. */
 int parse_where(struct parser *p);
 

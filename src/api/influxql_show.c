@@ -129,10 +129,34 @@ static void emit(struct show *show, const char *const *columns, size_t n_columns
     }
 }
 
-static int count_series(const struct influxql_series *series, void *to)
+static int end_walk(const struct influxql_series *series, void *to)
 {
-    (void)series;
-    (void)to;
+    (void)series, (void)to;
+    return 1;
+}
+
+int database_exists(const struct influxql_source *source, const char *db, struct err *err)
+{
+    if (source->series(source->arg, db, end_walk, NULL) == -ENOENT)
+        return err_set(err, ENOENT, "database not found: %s", db);
+    return 0;
+}
+
+static int show_users(struct result *result)
+{
+    static const char *const columns[] = {"user", "admin"};
+
+    result_table(result, NULL, columns, ARRAY_LEN(columns));
+    return 0;
+}
+
+/* An empty table for each database. */
+static int on_continuous(const char *db, void *to)
+{
+    static const char *const columns[] = {"name", "query"};
+    struct result *result = to;
+
+    result_table(result, arena_strdup(&result->arena, db), columns, ARRAY_LEN(columns));
     return 0;
 }
 
@@ -142,8 +166,8 @@ static int show_policies(const struct influxql_source *source, const char *db,
 {
     static const char *const columns[] = {"name", "duration", "shardGroupDuration", "replicaN",
                                           "default"};
-    if (source->series(source->arg, db, count_series, NULL) == -ENOENT)
-        return err_set(err, ENOENT, "database not found: %s", db);
+    if (database_exists(source, db, err) < 0)
+        return -ENOENT;
     struct table *table = result_table(result, NULL, columns, ARRAY_LEN(columns));
     table_text(table, "autogen");
     table_text(table, "0s");
@@ -171,6 +195,10 @@ int run_show(const struct statement *statement, const struct influxql_source *so
 
     if (statement->kind == STATEMENT_POLICIES)
         return show_policies(source, db, result, err);
+    if (statement->kind == STATEMENT_USERS)
+        return show_users(result);
+    if (statement->kind == STATEMENT_CONTINUOUS)
+        return source->databases(source->arg, on_continuous, result);
     assert((size_t)statement->kind < ARRAY_LEN(shapes));
     int r = statement->kind == STATEMENT_DATABASES
                 ? source->databases(source->arg, on_database, &show)

@@ -443,6 +443,78 @@ TEST(databases_are_made_and_dropped)
     assert_error("CREATE DATABASE bad", "\"error\":\"no\"");
 }
 
+TEST(policies_are_taken_and_do_nothing)
+{
+    made[0] = '\0';
+    assert_series("CREATE RETENTION POLICY \"p\" ON \"test\" DURATION 3d REPLICATION 1 SHARD "
+                  "DURATION 0s DEFAULT",
+                  "");
+    assert_series("ALTER RETENTION POLICY p ON test DURATION INF", "");
+    assert_series("DROP RETENTION POLICY p ON test", "");
+    assert_string_equal(made, "");
+    assert_error("CREATE RETENTION POLICY p ON none DURATION 1h REPLICATION 1",
+                 "\"error\":\"database not found: none\"");
+    assert_error("ALTER RETENTION POLICY p ON test",
+                 "found EOF, expected DURATION, REPLICATION, SHARD, DEFAULT at line 1, char 34");
+}
+
+TEST(a_part_of_a_database_is_not_dropped)
+{
+    static const char *const texts[] = {"DROP MEASUREMENT cpu", "DROP SERIES FROM cpu",
+                                        "DELETE FROM cpu WHERE run = 'a'"};
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        assert_error(texts[i], "{\"statement_id\":0,\"error\":\"a part of a database cannot be "
+                               "dropped here, only all of it: DROP DATABASE");
+}
+
+TEST(there_are_no_users_and_no_continuous_queries)
+{
+    assert_series("SHOW USERS", "{\"columns\":[\"user\",\"admin\"]}");
+    assert_series("SHOW CONTINUOUS QUERIES",
+                  "{\"name\":\"test\",\"columns\":[\"name\",\"query\"]},"
+                  "{\"name\":\"other\",\"columns\":[\"name\",\"query\"]}");
+}
+
+static char *ask_bound(const char *text, const char *params)
+{
+    struct str answer = STR_INIT;
+    autofree(influxql) struct influxql *query = NULL;
+    autorelease(err) struct err err = ERR_INIT;
+    struct influxql_options options = {.db = "test", .epoch = "s"};
+
+    if (influxql_parse_bound(text, params, NOW, &query, &err) < 0)
+        str_add(&answer, err_text(&err));
+    else
+        influxql_run(query, &source, &options, &answer);
+    return str_take(&answer);
+}
+
+TEST(what_names_with_a_dollar_stand_for_is_told_beside_the_query)
+{
+    static const char *const rows[][3] = {
+        {"SELECT busy FROM cpu WHERE run = $r LIMIT $n", "{\"r\":\"b\",\"n\":1}", "[[15,20]]"},
+        {"SELECT busy FROM cpu WHERE time >= $t AND run = $\"the run\"",
+         "{\"the run\":\"a\",\"t\":30000000000}", "[[30,4]]"},
+        {"SELECT busy FROM cpu WHERE time > $t", "{\"t\":\"1970-01-01T00:00:20Z\"}", "[[30,4]]"},
+        {"SELECT $f FROM cpu WHERE run =~ $r LIMIT 1",
+         "{\"f\":{\"identifier\":\"busy\"},\"r\":{\"regex\":\"^b\"}}", "[[15,20]]"},
+        {"SELECT busy FROM cpu WHERE run = $r", "{\"r\":\"a' OR run = 'b\"}",
+         "{\"statement_id\":0}"},
+        {"SELECT busy FROM cpu WHERE run = $r", "{\"s\":\"a\"}",
+         "error parsing query: missing parameter: r"},
+        {"SELECT busy FROM cpu WHERE run = $r", NULL, "error parsing query: missing parameter: r"},
+        {"SELECT busy FROM cpu WHERE run = $r", "[]", "error parsing query parameters: "},
+        {"SELECT busy FROM cpu WHERE run = $r", "{\"r\":", "error parsing query parameters: "},
+        {"SELECT busy FROM cpu WHERE run = $r", "{\"r\":null}", "missing parameter: r"},
+        {"SELECT busy FROM cpu WHERE run = $", "{}", "missing parameter: "},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        autofree(mem) char *answer = ask_bound(rows[i][0], rows[i][1]);
+        if (!strstr(answer, rows[i][2]))
+            fail_msg("%s: %s", rows[i][0], answer);
+    }
+}
+
 TEST(a_database_that_is_not_there_is_said_inside_the_result)
 {
     assert_error("SELECT v FROM none.autogen.m", "\"error\":\"database not found: none\"");
@@ -453,8 +525,8 @@ TEST(errors_are_told_in_the_words_of_influxdb)
 {
     static const char *const rows[][2] = {
         {"", "error parsing query: found EOF, expected SELECT"},
-        {"foo",
-         "error parsing query: found foo, expected SELECT, SHOW, CREATE, DROP at line 1, char 1"},
+        {"foo", "error parsing query: found foo, expected SELECT, DELETE, SHOW, CREATE, DROP, "
+                "ALTER at line 1, char 1"},
         {"SELECT", "error parsing query: found EOF, expected identifier, string, number, bool at "
                    "line 1, char 8"},
         {"SELECT v", "found EOF, expected FROM at line 1, char 10"},
@@ -474,7 +546,7 @@ TEST(errors_are_told_in_the_words_of_influxdb)
         {"SELECT v FROM m; frob", "found frob, expected SELECT"},
         {"SELECT v FROM m frob", "found frob, expected ; or EOF"},
         {"SHOW TAG VALUES FROM m", "found EOF, expected WITH"},
-        {"SHOW FROB", "found FROB, expected DATABASES"},
+        {"SHOW FROB", "found FROB, expected CONTINUOUS, DATABASES"},
         {"SELECT mean(busy) FROM cpu WHERE time > 0 AND time < 100002s GROUP BY time(1s)",
          "max-select-buckets limit exceeded: (100002/100000)"},
         {"SELECT mean(busy) FROM cpu WHERE time >= -9223372036854775806 GROUP BY time(1ns)",

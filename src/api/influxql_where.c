@@ -26,6 +26,9 @@ void next_regex(struct parser *p)
 int expected(struct parser *p, const char *what)
 {
     const struct token *t = &p->token;
+
+    if (t->kind == TOKEN_UNBOUND)
+        return err_set(p->err, EINVAL, "error parsing query: missing parameter: %.100s", t->text);
     return err_set(p->err, EINVAL,
                    "error parsing query: found %.100s, expected %s at line %d, char %d",
                    t->kind == TOKEN_END ? "EOF" : t->text, what, t->line + 1, t->column + 1);

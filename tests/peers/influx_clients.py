@@ -101,6 +101,28 @@ def python_influxdb_sees_errors_as_its_own(place: Place):
     server.end()
 
 
+def python_influxdb_keeps_house(place: Place):
+    server = Server(place)
+    client = server.client
+    client.create_database("test")
+    client.create_retention_policy("short", "3d", 1, "test", default=True)
+    client.alter_retention_policy("short", "test", duration="4d")
+    client.drop_retention_policy("short", "test")
+    assert client.get_list_users() == []
+    assert client.get_list_continuous_queries() == [{"test": []}]
+    assert client.write_points([{"measurement": "m", "tags": {"run": r}, "time": 1, "fields": {"v": v}} for r, v in (("a", 1.5), ("b", 2.5))])
+    found = client.query("SELECT v FROM m WHERE run = $run", bind_params={"run": "b"}, epoch="ns")
+    assert list(found.get_points()) == [{"time": 1, "v": 2.5}]
+    for drop in (lambda: client.drop_measurement("m"), lambda: client.delete_series(measurement="m")):
+        try:
+            drop()
+            raise AssertionError("a part of a database was dropped")
+        except influxdb.exceptions.InfluxDBClientError as error:
+            assert "only all of it" in str(error), error
+    assert len(server.points("SELECT v FROM m")) == 2
+    server.end()
+
+
 def python_influxdb_packs_and_sends_datagrams(place: Place):
     server = Server(place)
     packed = influxdb.InfluxDBClient("localhost", server.port, database="test", gzip=True)
@@ -155,5 +177,5 @@ def the_influx_command_line_works(place: Place):
     server.end()
 
 
-main(python_influxdb_writes_and_reads, python_influxdb_sees_errors_as_its_own, python_influxdb_packs_and_sends_datagrams,
-     pytelegraf_sends_by_udp_and_http, the_influx_command_line_works)
+main(python_influxdb_writes_and_reads, python_influxdb_sees_errors_as_its_own, python_influxdb_keeps_house,
+     python_influxdb_packs_and_sends_datagrams, pytelegraf_sends_by_udp_and_http, the_influx_command_line_works)
