@@ -161,6 +161,12 @@ static int series(void *arg, const char *db, influxql_series_fn *fn, void *to)
                  : series_db_names(source->context->db, query.experiment, -1, on_info, &listing);
 }
 
+static const char *type(void *arg, const char *db, const char *measurement, const char *field)
+{
+    struct source *source = arg;
+    return observe_field_type(source->context->observe, db, measurement, field);
+}
+
 struct reading {
     influxql_points_fn *fn;
     void *to;
@@ -264,6 +270,7 @@ static void run(const struct query_context *context, const struct influxql *quer
         .databases = databases,
         .series = series,
         .points = points,
+        .type = type,
         .create = create,
         .drop = drop,
     };

@@ -50,6 +50,9 @@ struct influxql_source {
     /* Points with min_ns <= time <= max_ns; others may come, too. In any order. */
     int (*points)(void *arg, const char *db, const struct influxql_series *series, int64_t min_ns,
                   int64_t max_ns, influxql_points_fn *fn, void *to);
+    /* "float", "integer", "boolean" as a constant; NULL: it is not known. The member may be NULL.
+     */
+    const char *(*type)(void *arg, const char *db, const char *measurement, const char *field);
     int (*create)(void *arg, const char *db, struct err *err);
     int (*drop)(void *arg, const char *db, struct err *err);
 };

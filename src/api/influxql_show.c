@@ -13,6 +13,8 @@ struct line {
 };
 struct show {
     const struct statement *statement;
+    const struct influxql_source *source;
+    const char *db;
     struct result *result;
     VEC(struct line) lines;
 };
@@ -36,14 +38,42 @@ static bool is_from(const struct statement *statement, const char *measurement)
     return statement->from.len == 0;
 }
 
+static void add_escaped(struct str *to, const char *text, const char *which)
+{
+    for (; *text; text++) {
+        if (strchr(which, *text))
+            str_add_char(to, '\\');
+        str_add_char(to, *text);
+    }
+}
+
+/* As it is written in line protocol. */
 static char *series_key(const char *measurement, const struct influxql_series *series)
 {
     struct str text = STR_INIT;
 
-    str_add(&text, measurement);
-    for (size_t i = 0; i < series->n_tags; i++)
-        str_addf(&text, ",%s=%s", series->tags[i].key, series->tags[i].value);
+    add_escaped(&text, measurement, ", ");
+    for (size_t i = 0; i < series->n_tags; i++) {
+        str_add_char(&text, ',');
+        add_escaped(&text, series->tags[i].key, ", =");
+        str_add_char(&text, '=');
+        add_escaped(&text, series->tags[i].value, ", =");
+    }
     return str_take(&text);
+}
+
+/* Of a metric with a dot that is a measurement as a whole, its field is "value". */
+static const char *field_type(const struct show *show, const char *metric,
+                              const struct metric_parts *parts)
+{
+    const struct influxql_source *source = show->source;
+    const char *type = NULL;
+
+    if (source->type)
+        type = source->type(source->arg, show->db, parts->measurement, parts->field);
+    if (source->type && !type)
+        type = source->type(source->arg, show->db, metric, "value");
+    return type ? type : "float";
 }
 
 static void add_tags(struct show *show, const char *measurement,
@@ -73,7 +103,7 @@ static int on_series(const struct influxql_series *series, void *to)
         if (!statement->has_with || match_text(&statement->with, measurement))
             add(show, "measurements", measurement, "");
     } else if (statement->kind == STATEMENT_FIELD_KEYS) {
-        add(show, measurement, parts.field, "float");
+        add(show, measurement, parts.field, field_type(show, series->metric, &parts));
     } else if (statement->kind == STATEMENT_SERIES) {
         autofree(mem) char *key = series_key(measurement, series);
         add(show, "", key, "");
@@ -191,7 +221,7 @@ int run_show(const struct statement *statement, const struct influxql_source *so
         [STATEMENT_FIELD_KEYS] = {{"fieldKey", "fieldType"}, 2},
         [STATEMENT_SERIES] = {{"key", NULL}, 1},
     };
-    struct show show = {.statement = statement, .result = result};
+    struct show show = {.statement = statement, .source = source, .db = db, .result = result};
 
     if (statement->kind == STATEMENT_POLICIES)
         return show_policies(source, db, result, err);

@@ -64,6 +64,14 @@ static int read_points(void *arg, const char *db, const struct influxql_series *
     return 0;
 }
 
+static const char *type(void *arg, const char *db, const char *measurement, const char *field)
+{
+    (void)arg, (void)db;
+    if (str_eq(measurement, "a.b.c") && str_eq(field, "value"))
+        return "boolean";
+    return str_eq(measurement, "cpu") && str_eq(field, "idle") ? "integer" : NULL;
+}
+
 static char made[32];
 static int create(void *arg, const char *db, struct err *err)
 {
@@ -82,6 +90,7 @@ static int drop(void *arg, const char *db, struct err *err)
 static const struct influxql_source source = {.databases = databases,
                                               .series = series,
                                               .points = read_points,
+                                              .type = type,
                                               .create = create,
                                               .drop = drop};
 
@@ -134,12 +143,36 @@ TEST(show_tells_what_there_is)
                   "{\"name\":\"cpu\",\"columns\":[\"tagKey\"],\"values\":[[\"gpu\"],[\"run\"]]}");
     assert_series("SHOW FIELD KEYS FROM \"cpu\"",
                   "{\"name\":\"cpu\",\"columns\":[\"fieldKey\",\"fieldType\"],"
-                  "\"values\":[[\"busy\",\"float\"],[\"idle\",\"float\"]]}");
+                  "\"values\":[[\"busy\",\"float\"],[\"idle\",\"integer\"]]}");
+    assert_series("SHOW FIELD KEYS FROM \"a.b\"",
+                  "{\"name\":\"a.b\",\"columns\":[\"fieldKey\",\"fieldType\"],"
+                  "\"values\":[[\"c\",\"boolean\"]]}");
     assert_series("SHOW SERIES FROM cpu WHERE run = 'b'",
                   "{\"columns\":[\"key\"],\"values\":[[\"cpu,gpu=1,run=b\"]]}");
     assert_series("SHOW RETENTION POLICIES ON test",
                   "{\"columns\":[\"name\",\"duration\",\"shardGroupDuration\",\"replicaN\","
                   "\"default\"],\"values\":[[\"autogen\",\"0s\",\"168h0m0s\",1,true]]}");
+}
+
+static int escaped_series(void *arg, const char *db, influxql_series_fn *fn, void *to)
+{
+    static const struct influxql_tag odd[] = {{"t a,g", "x y=z"}, {"u", "a\\b"}};
+    static const struct influxql_series one = {"o d,d=.v", odd, 2, 0, NULL};
+
+    (void)arg, (void)db;
+    return fn(&one, to);
+}
+
+TEST(series_are_told_as_line_protocol_writes_them)
+{
+    struct influxql_source escaped = {.series = escaped_series};
+    struct influxql_options options = {.db = "test"};
+    autofree(influxql) struct influxql *query = NULL;
+    autorelease(str) struct str answer = STR_INIT;
+
+    assert_int_equal(influxql_parse("SHOW SERIES", NOW, &query, NULL), 0);
+    influxql_run(query, &escaped, &options, &answer);
+    assert_non_null(strstr(answer.s, "[\"o\\\\ d\\\\,d=,t\\\\ a\\\\,g=x\\\\ y\\\\=z,u=a\\\\b\"]"));
 }
 
 TEST(values_of_tags_are_found_by_key)

@@ -78,7 +78,8 @@ def python_influxdb_writes_and_reads(place: Place):
     assert [tags["run"] for (_, tags) in groups.keys()] == ["r0", "r1"]
     assert client.get_list_measurements() == [{"name": "cpu"}]
     assert {"key": "odd name", "value": "a,b=c"} in server.points('SHOW TAG VALUES WITH KEY = "odd name"')
-    assert len(client.get_list_series()) == 2
+    assert client.get_list_series() == [f"cpu,odd\\ name=a\\,b\\=c,run=r{n}" for n in range(2)]
+    assert {"fieldKey": "count", "fieldType": "integer"} in server.points("SHOW FIELD KEYS")
     client.drop_database("test")
     assert client.get_list_database() == []
     server.end()
