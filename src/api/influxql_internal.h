@@ -123,6 +123,7 @@ struct statement {
     enum statement_kind kind;
     const char *db; /* NULL: the request's */
     VEC(struct selected) selected;
+    const char *time_name;  /* of the first column; NULL: time */
     const char *error;      /* what is wrong with them, told when it is run; NULL: nothing */
     VEC(struct match) from; /* measurements; none: all */
     struct cond *where;     /* NULL: all */

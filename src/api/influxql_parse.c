@@ -93,6 +93,7 @@ static int parse_tail(struct parser *p)
 
 /* ---- SELECT ---- */
 
+/* The time is the first column anyway; it may be given another name. */
 static int parse_selected(struct parser *p)
 {
     struct selected one = {.term = NULL};
@@ -100,9 +101,13 @@ static int parse_selected(struct parser *p)
 
     if (r == 0 && eat_word(p, "AS"))
         r = want_name(p, &one.alias);
-    if (r == 0)
+    if (r < 0)
+        return r;
+    if (one.term->kind != TERM_FIELD || !str_eq(one.term->field, "time"))
         vec_push(&p->statement->selected, one);
-    return r;
+    else if (one.alias)
+        p->statement->time_name = one.alias;
+    return 0;
 }
 
 static int parse_group_time(struct parser *p)

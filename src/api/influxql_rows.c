@@ -170,8 +170,9 @@ int look_at_points(const struct select_run *run, const struct picked *picked, st
 struct table *begin_table(struct select_run *run)
 {
     struct names columns = {0};
+    const char *time_name = run->statement->time_name;
 
-    vec_push(&columns, "time");
+    vec_push(&columns, time_name ? time_name : "time");
     vec_foreach (column, &run->columns)
         vec_push(&columns, column->name);
     struct table *table = result_table(run->result, run->measurement, columns.at, columns.len);

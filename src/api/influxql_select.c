@@ -309,6 +309,16 @@ static int run_measurement(struct select *select, const char *measurement, struc
     return r;
 }
 
+/* Newest first is also last series first. */
+static void turn_around(struct result *result)
+{
+    for (size_t i = 0, n = result->tables.len; i < n / 2; i++) {
+        struct table swap = result->tables.at[i];
+        result->tables.at[i] = result->tables.at[n - 1 - i];
+        result->tables.at[n - 1 - i] = swap;
+    }
+}
+
 int run_select(const struct influxql *query, const struct statement *statement,
                const struct influxql_source *source, const char *db, struct result *result,
                struct err *err)
@@ -330,6 +340,8 @@ int run_select(const struct influxql *query, const struct statement *statement,
         find_measurements(&select, &measurements);
     for (size_t i = 0; r == 0 && i < measurements.len; i++)
         r = run_measurement(&select, measurements.at[i], err);
+    if (statement->descending)
+        turn_around(result);
     vec_release(&measurements);
     vec_release(&select.all);
     vec_release(&select.run.picked);

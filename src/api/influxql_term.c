@@ -383,6 +383,8 @@ const char *terms_check(struct arena *arena, const struct statement *s)
 {
     struct checking checking = {.arena = arena, .buckets = s->interval_ns != 0};
 
+    if (!s->selected.len)
+        return "at least 1 non-time field must be queried";
     vec_foreach (one, &s->selected) {
         size_t before = checking.fields + checking.calls;
         const char *wrong = check_term(&checking, one->term, true);

@@ -264,6 +264,80 @@ TEST(of_several_series_at_the_first_or_last_time_the_largest_counts)
                   "\"values\":[[0,9,9],[4,3,3]]}");
 }
 
+TEST(a_percentile_of_no_rank_is_no_row)
+{
+    assert_series("SELECT percentile(busy, 0) FROM cpu", "");
+    assert_series("SELECT percentile(busy, 0) * 2 FROM cpu", "");
+    assert_series("SELECT percentile(busy, 200) FROM cpu", "");
+    assert_series("SELECT percentile(busy, 0) FROM cpu WHERE time >= 0 AND time < 20s "
+                  "GROUP BY time(10s)",
+                  "");
+    assert_series("SELECT percentile(busy, 0), max(busy) FROM cpu",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"percentile\",\"max\"],"
+                  "\"values\":[[0,null,20]]}");
+}
+
+TEST(time_is_the_first_column_whoever_asks_for_it)
+{
+    assert_series("SELECT value, time FROM loss",
+                  "{\"name\":\"loss\",\"columns\":[\"time\",\"value\"],\"values\":[[1,0.5]]}");
+    assert_series("SELECT time AS t, last(value) FROM loss",
+                  "{\"name\":\"loss\",\"columns\":[\"t\",\"last\"],\"values\":[[1,0.5]]}");
+    assert_error("SELECT time FROM loss",
+                 "\"error\":\"at least 1 non-time field must be queried\"");
+}
+
+TEST(newest_first_is_also_last_series_first)
+{
+    assert_series("SELECT idle, value FROM cpu, loss GROUP BY run ORDER BY time DESC",
+                  "{\"name\":\"loss\",\"tags\":{\"run\":\"a\"},\"columns\":[\"time\",\"idle\","
+                  "\"value\"],\"values\":[[1,null,0.5]]},"
+                  "{\"name\":\"cpu\",\"tags\":{\"run\":\"a\"},\"columns\":[\"time\",\"idle\","
+                  "\"value\"],\"values\":[[10,9,null]]}");
+    assert_series("SELECT last(busy) FROM cpu GROUP BY run ORDER BY time DESC",
+                  "{\"name\":\"cpu\",\"tags\":{\"run\":\"b\"},\"columns\":[\"time\",\"last\"],"
+                  "\"values\":[[20,10]]},"
+                  "{\"name\":\"cpu\",\"tags\":{\"run\":\"a\"},\"columns\":[\"time\",\"last\"],"
+                  "\"values\":[[30,4]]}");
+    assert_series("SELECT last(busy) FROM cpu GROUP BY run ORDER BY time DESC SLIMIT 1",
+                  "{\"name\":\"cpu\",\"tags\":{\"run\":\"a\"},\"columns\":[\"time\",\"last\"],"
+                  "\"values\":[[30,4]]}");
+}
+
+TEST(few_rows_of_many_buckets_are_told)
+{
+    static const struct {
+        const char *tail, *rows;
+    } rows[] = {
+        {"LIMIT 2", "[[10,1],[10,null]]"},
+        {"fill(0) LIMIT 1 OFFSET 1", "[[10,0]]"},
+        {"fill(none) LIMIT 2", NULL},
+        {"ORDER BY time DESC LIMIT 2", "[[100,null],[99,null]]"},
+        {"fill(7) ORDER BY time DESC LIMIT 1 OFFSET 1", "[[99,7]]"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        autofree(mem) char *text =
+            xasprintf("SELECT mean(busy) FROM cpu WHERE run='a' AND time >= 10s "
+                      "GROUP BY time(100u) %s",
+                      rows[i].tail);
+        autofree(mem) char *expected =
+            xasprintf("{\"name\":\"cpu\",\"columns\":[\"time\",\"mean\"],"
+                      "\"values\":%s}",
+                      rows[i].rows);
+        if (rows[i].rows)
+            assert_series(text, expected);
+        else
+            assert_error(text, "max-select-buckets limit exceeded");
+    }
+    assert_series("SELECT mean(busy) FROM cpu WHERE run='a' AND time >= 10s "
+                  "GROUP BY time(500u) fill(none) LIMIT 2",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"mean\"],\"values\":[[10,1],[20,2]]}");
+    assert_series("SELECT difference(mean(busy)) FROM cpu WHERE run='a' AND time >= 10s "
+                  "GROUP BY time(500u) LIMIT 2",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"difference\"],"
+                  "\"values\":[[20,1],[30,2]]}");
+}
+
 TEST(buckets_of_time_are_filled_as_told)
 {
     static const char head[] = "{\"name\":\"cpu\",\"columns\":[\"time\",\"mean\"],\"values\":";
