@@ -161,6 +161,12 @@ static int series(void *arg, const char *db, influxql_series_fn *fn, void *to)
                  : series_db_names(source->context->db, query.experiment, -1, on_info, &listing);
 }
 
+static const char *type(void *arg, const char *db, const char *measurement, const char *field)
+{
+    struct source *source = arg;
+    return observe_field_type(source->context->observe, db, measurement, field);
+}
+
 struct reading {
     influxql_points_fn *fn;
     void *to;
@@ -264,6 +270,7 @@ static void run(const struct query_context *context, const struct influxql *quer
         .databases = databases,
         .series = series,
         .points = points,
+        .type = type,
         .create = create,
         .drop = drop,
     };
@@ -292,7 +299,8 @@ void influx_query(const struct query_context *context, struct http_request *requ
         influx_reply_error(request, 400, "missing required parameter \"q\"");
         return;
     }
-    if (influxql_parse(text, clock_wall_us() * 1000, &query, &err) < 0) {
+    if (influxql_parse_bound(text, http_param(request, "params"), clock_wall_us() * 1000, &query,
+                             &err) < 0) {
         influx_reply_error(request, 400, err_text(&err));
         return;
     }

@@ -438,6 +438,10 @@ static void csv_result(struct str *to, const struct result *result, int64_t unit
 static int change(const struct statement *statement, const struct influxql_source *source,
                   struct err *err)
 {
+    if (statement->kind == STATEMENT_REFUSED)
+        return err_set(err, EINVAL, "%s", statement->error);
+    if (statement->kind == STATEMENT_POLICY)
+        return database_exists(source, statement->db, err);
     if (statement->kind == STATEMENT_CREATE)
         return source->create(source->arg, statement->db, err);
     return source->drop(source->arg, statement->db, err);
@@ -447,11 +451,14 @@ static int run_statement(const struct influxql *query, const struct statement *s
                          const struct influxql_source *source, const char *db,
                          struct result *result, struct err *err)
 {
-    if (statement->kind == STATEMENT_CREATE || statement->kind == STATEMENT_DROP)
+    bool everywhere = statement->kind == STATEMENT_DATABASES ||
+                      statement->kind == STATEMENT_USERS || statement->kind == STATEMENT_CONTINUOUS;
+
+    if (statement_changes(statement))
         return change(statement, source, err);
     if (statement->db)
         db = statement->db;
-    if (statement->kind != STATEMENT_DATABASES && (!db || !*db))
+    if (!everywhere && (!db || !*db))
         return err_set(err, EINVAL, "database name required");
     if (statement->kind == STATEMENT_SELECT)
         return run_select(query, statement, source, db, result, err);

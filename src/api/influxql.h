@@ -4,9 +4,9 @@
  * client and Grafana's basic panels send. A text is parsed to statements, which are answered from
  * an abstract source of series, as JSON or CSV.
  *
- *     CREATE|DROP DATABASE x
+ *     CREATE|DROP DATABASE x; CREATE|ALTER|DROP RETENTION POLICY …, which do nothing
  *     SHOW DATABASES | MEASUREMENTS | TAG KEYS | TAG VALUES … WITH KEY … | FIELD KEYS | SERIES |
- *          RETENTION POLICIES
+ *          RETENTION POLICIES | USERS | CONTINUOUS QUERIES
  *     SELECT field, tag, *, mean(field), derivative(mean(field), 1s), (a + b) * 100 …
  *          FROM m WHERE tag = 'x' AND time > now() - 1h
  *          GROUP BY time(1m), tag fill(null|none|previous|linear|0) ORDER BY time DESC LIMIT 5
@@ -50,6 +50,9 @@ struct influxql_source {
     /* Points with min_ns <= time <= max_ns; others may come, too. In any order. */
     int (*points)(void *arg, const char *db, const struct influxql_series *series, int64_t min_ns,
                   int64_t max_ns, influxql_points_fn *fn, void *to);
+    /* "float", "integer", "boolean" as a constant; NULL: it is not known. The member may be NULL.
+     */
+    const char *(*type)(void *arg, const char *db, const char *measurement, const char *field);
     int (*create)(void *arg, const char *db, struct err *err);
     int (*drop)(void *arg, const char *db, struct err *err);
 };
@@ -58,6 +61,9 @@ struct influxql_source {
 struct influxql;
 /* `now_ns` is now() in the text. -EINVAL: "error parsing query: found x, expected y at …". */
 int influxql_parse(const char *text, int64_t now_ns, struct influxql **ret, struct err *err);
+/* The same where `params`, a JSON object as text or NULL, says what $names stand for. */
+int influxql_parse_bound(const char *text, const char *params, int64_t now_ns,
+                         struct influxql **ret, struct err *err);
 void influxql_free(struct influxql *query);
 DEFINE_AUTOFREE(influxql);
 /* Does it create or drop something? */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * influxql_function.c — what functions make of points, as InfluxDB defines them: stddev with n − 1,
- * percentile by nearest rank, of equals the earliest. NaN is passed over by max, min and spread.
+ * percentile by nearest rank, of equals the earliest;
+ * first and last of several series at that time the largest. NaN is passed over by max, min and
+ * spread.
  */
 #include "api/influxql_rows.h"
 
@@ -80,6 +82,18 @@ static bool percentile(const struct point *points, size_t n, double percent, str
     return true;
 }
 
+/* The first in time, or the last; of those with its time (of several series) the largest. */
+static size_t at_an_end(const struct point *points, size_t n, bool last)
+{
+    size_t best = last ? n - 1 : 0, step = last ? SIZE_MAX : 1; /* before 0 is beyond n */
+    int64_t time_ns = points[best].time_ns;
+
+    for (size_t i = best; i < n && points[i].time_ns == time_ns; i += step)
+        if (point_order(&points[i], &points[best]) > 0)
+            best = i;
+    return best;
+}
+
 static bool choose(enum function function, double percent, const struct point *points, size_t n,
                    struct point *ret)
 {
@@ -87,8 +101,8 @@ static bool choose(enum function function, double percent, const struct point *p
 
     if (function == FUNCTION_PERCENTILE)
         return percentile(points, n, percent, ret);
-    if (function == FUNCTION_LAST)
-        i = n - 1;
+    if (function == FUNCTION_LAST || function == FUNCTION_FIRST)
+        i = at_an_end(points, n, function == FUNCTION_LAST);
     else if (function == FUNCTION_MAX || function == FUNCTION_MIN)
         i = extreme(points, n, function == FUNCTION_MAX ? 1 : -1);
     if (i < n)

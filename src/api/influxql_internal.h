@@ -28,12 +28,15 @@ struct cond {
     enum cond_kind kind;
     struct cond *left, *right;
     const char *key; /* COND_TAG */
+    bool no_tag;     /* it is called a field: texts of fields are not kept, so it never holds */
     struct match match;
 };
 
 enum statement_kind {
     STATEMENT_CREATE,
     STATEMENT_DROP,
+    STATEMENT_POLICY,  /* is made, altered or dropped: nothing happens */
+    STATEMENT_REFUSED, /* `error` says why */
     STATEMENT_DATABASES,
     STATEMENT_MEASUREMENTS,
     STATEMENT_TAG_KEYS,
@@ -41,6 +44,8 @@ enum statement_kind {
     STATEMENT_FIELD_KEYS,
     STATEMENT_SERIES,
     STATEMENT_POLICIES,
+    STATEMENT_USERS,
+    STATEMENT_CONTINUOUS,
     STATEMENT_SELECT
 };
 enum function {
@@ -68,6 +73,16 @@ enum function {
 extern const char *const function_names[FUNCTIONS];
 bool function_transforms(enum function function);
 
+enum cast { /* x::tag; of fields the type that they are to have */
+            CAST_NONE,
+            CAST_FLOAT,
+            CAST_INTEGER,
+            CAST_UNSIGNED,
+            CAST_STRING, /* no field is one */
+            CAST_BOOLEAN,
+            CAST_FIELD,
+            CAST_TAG
+};
 enum term_kind {
     TERM_FIELD, /* or a tag */
     TERM_STAR,
@@ -80,6 +95,7 @@ enum term_kind {
 struct term {
     enum term_kind kind;
     const char *field; /* FIELD; of a call its name as it was written */
+    enum cast cast;    /* FIELD, STAR */
     double number;
     int64_t integer;  /* INTEGER; ns of a DURATION */
     const char *text; /* of a literal */
@@ -107,6 +123,7 @@ struct statement {
     enum statement_kind kind;
     const char *db; /* NULL: the request's */
     VEC(struct selected) selected;
+    const char *time_name;  /* of the first column; NULL: time */
     const char *error;      /* what is wrong with them, told when it is run; NULL: nothing */
     VEC(struct match) from; /* measurements; none: all */
     struct cond *where;     /* NULL: all */
@@ -129,6 +146,8 @@ struct influxql {
     VEC(regex_t *) regexes;
     int64_t now_ns;
 };
+
+bool statement_changes(const struct statement *statement);
 
 bool match_text(const struct match *match, const char *text);
 bool cond_holds(const struct cond *cond, const struct influxql_series *series);
@@ -176,6 +195,7 @@ void result_format(const struct result *result, size_t statement,
                    const struct influxql_options *options, struct str *to);
 
 /* influxql_show.c, influxql_select.c */
+int database_exists(const struct influxql_source *source, const char *db, struct err *err);
 int run_show(const struct statement *statement, const struct influxql_source *source,
              const char *db, struct result *result, struct err *err);
 int run_select(const struct influxql *query, const struct statement *statement,
@@ -193,7 +213,8 @@ enum token_kind {
     TOKEN_DURATION,
     TOKEN_REGEX,
     TOKEN_MARK, /* = != =~ , ( … */
-    TOKEN_BAD
+    TOKEN_BAD,
+    TOKEN_UNBOUND /* $name of which nothing is told */
 };
 struct token {
     enum token_kind kind;
@@ -206,7 +227,10 @@ struct lexer {
     const char *s; /* what is left */
     int line, column;
     struct arena *arena;
+    const struct json_t *params; /* what $names stand for; NULL: none do */
 };
+/* `token`, whose text is the name behind a $, becomes what it stands for (influxql_bind.c). */
+void bind_token(struct lexer *lexer, struct token *token);
 /* `regex`: a '/' begins a regular expression. */
 struct token lex(struct lexer *lexer, bool regex);
 

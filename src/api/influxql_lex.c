@@ -162,6 +162,28 @@ static void lex_mark(struct lexer *lexer, struct token *token)
     token->text = keep(lexer, &text);
 }
 
+static void lex_word(struct lexer *lexer, struct token *token)
+{
+    autorelease(str) struct str text = STR_INIT;
+
+    while (word_byte(*lexer->s))
+        take(lexer, &text);
+    token->kind = TOKEN_WORD;
+    token->text = keep(lexer, &text);
+}
+
+/* $name, $"a name" */
+static void lex_bound(struct lexer *lexer, struct token *token)
+{
+    step(lexer);
+    if (*lexer->s == '"')
+        lex_quoted(lexer, token, '"', TOKEN_NAME);
+    else
+        lex_word(lexer, token);
+    if (token->kind != TOKEN_BAD)
+        bind_token(lexer, token);
+}
+
 struct token lex(struct lexer *lexer, bool regex)
 {
     skip_blank(lexer);
@@ -174,6 +196,8 @@ struct token lex(struct lexer *lexer, bool regex)
     }
     if (c == '"') {
         lex_quoted(lexer, &token, '"', TOKEN_NAME);
+    } else if (c == '$') {
+        lex_bound(lexer, &token);
     } else if (c == '\'') {
         lex_quoted(lexer, &token, '\'', TOKEN_STRING);
     } else if (c == '/' && regex) {
@@ -181,11 +205,7 @@ struct token lex(struct lexer *lexer, bool regex)
     } else if (isdigit((unsigned char)c)) {
         lex_number(lexer, &token);
     } else if (word_byte(c)) {
-        autorelease(str) struct str text = STR_INIT;
-        while (word_byte(*lexer->s))
-            take(lexer, &text);
-        token.kind = TOKEN_WORD;
-        token.text = keep(lexer, &text);
+        lex_word(lexer, &token);
     } else {
         lex_mark(lexer, &token);
     }

@@ -4,6 +4,7 @@
  * What does not fit is told in InfluxDB's words.
  */
 #include "api/influxql_parser.h"
+#include "base/json.h"
 
 #include <errno.h>
 #include <strings.h>
@@ -92,6 +93,7 @@ static int parse_tail(struct parser *p)
 
 /* ---- SELECT ---- */
 
+/* The time is the first column anyway; it may be given another name. */
 static int parse_selected(struct parser *p)
 {
     struct selected one = {.term = NULL};
@@ -99,9 +101,13 @@ static int parse_selected(struct parser *p)
 
     if (r == 0 && eat_word(p, "AS"))
         r = want_name(p, &one.alias);
-    if (r == 0)
+    if (r < 0)
+        return r;
+    if (one.term->kind != TERM_FIELD || !str_eq(one.term->field, "time"))
         vec_push(&p->statement->selected, one);
-    return r;
+    else if (one.alias)
+        p->statement->time_name = one.alias;
+    return 0;
 }
 
 static int parse_group_time(struct parser *p)
@@ -128,15 +134,17 @@ static int parse_dimension(struct parser *p)
     const char *name = NULL;
     bool bare = p->token.kind == TOKEN_WORD;
 
+    enum cast cast = CAST_NONE; /* whatever it says, one groups by tags */
     if (eat_mark(p, "*")) {
         s->by_all = true;
-        return 0;
+        return parse_cast(p, &cast);
     }
     int r = want_name(p, &name);
     if (r == 0 && bare && strcasecmp(name, "time") == 0) {
         r = want_mark(p, "(");
         return r < 0 ? r : parse_group_time(p);
     }
+    r = r < 0 ? r : parse_cast(p, &cast);
     if (r == 0)
         vec_push(&s->by, name);
     return r;
@@ -177,6 +185,22 @@ static int parse_group(struct parser *p)
     return r == 0 && eat_word(p, "fill") ? parse_fill(p) : r;
 }
 
+/* tz('UTC') at the end. Other zones would shift buckets and the times in texts. */
+static int parse_zone(struct parser *p)
+{
+    if (!eat_word(p, "tz"))
+        return 0;
+    int r = want_mark(p, "(");
+    if (r == 0 && p->token.kind != TOKEN_STRING)
+        return expected(p, "string");
+    const char *zone = p->token.text;
+    if (r == 0 && *zone && !str_eq(zone, "UTC") && !str_eq(zone, "Etc/UTC"))
+        return err_set(p->err, EINVAL,
+                       "error parsing query: tz('%.100s') is not known here, only tz('UTC')", zone);
+    next(p);
+    return r < 0 ? r : want_mark(p, ")");
+}
+
 static int parse_select(struct parser *p)
 {
     int r;
@@ -190,6 +214,7 @@ static int parse_select(struct parser *p)
     r = r < 0 ? r : parse_where(p);
     r = r < 0 ? r : parse_group(p);
     r = r < 0 ? r : parse_tail(p);
+    r = r < 0 ? r : parse_zone(p);
     if (r == 0)
         p->statement->error = terms_check(&p->query->arena, p->statement);
     return r;
@@ -249,9 +274,13 @@ static int parse_show(struct parser *p)
         const char *first, *second;
         enum statement_kind kind;
     } shows[] = {
-        {"DATABASES", NULL, STATEMENT_DATABASES}, {"MEASUREMENTS", NULL, STATEMENT_MEASUREMENTS},
-        {"FIELD", "KEYS", STATEMENT_FIELD_KEYS},  {"RETENTION", "POLICIES", STATEMENT_POLICIES},
+        {"DATABASES", NULL, STATEMENT_DATABASES},
+        {"MEASUREMENTS", NULL, STATEMENT_MEASUREMENTS},
+        {"FIELD", "KEYS", STATEMENT_FIELD_KEYS},
+        {"RETENTION", "POLICIES", STATEMENT_POLICIES},
         {"SERIES", NULL, STATEMENT_SERIES},
+        {"USERS", NULL, STATEMENT_USERS},
+        {"CONTINUOUS", "QUERIES", STATEMENT_CONTINUOUS},
     };
     if (eat_word(p, "TAG")) {
         bool keys = at_word(p, "KEYS");
@@ -268,28 +297,7 @@ static int parse_show(struct parser *p)
         int r = shows[i].second ? want_word(p, shows[i].second) : 0;
         return r < 0 ? r : parse_show_rest(p);
     }
-    return expected(p, "DATABASES, FIELD, MEASUREMENTS, RETENTION, SERIES, TAG");
-}
-
-/* CREATE DATABASE x WITH DURATION …: what comes behind is for a store that forgets. */
-static int parse_create(struct parser *p)
-{
-    int r = want_word(p, "DATABASE");
-
-    p->statement->kind = STATEMENT_CREATE;
-    r = r < 0 ? r : want_name(p, &p->statement->db);
-    if (r == 0 && eat_word(p, "WITH"))
-        while (p->token.kind != TOKEN_END && p->token.kind != TOKEN_BAD && !at_mark(p, ";"))
-            next(p);
-    return r;
-}
-
-static int parse_drop(struct parser *p)
-{
-    int r = want_word(p, "DATABASE");
-
-    p->statement->kind = STATEMENT_DROP;
-    return r < 0 ? r : want_name(p, &p->statement->db);
+    return expected(p, "CONTINUOUS, DATABASES, FIELD, MEASUREMENTS, RETENTION, SERIES, TAG, USERS");
 }
 
 /* ---- the whole ---- */
@@ -304,7 +312,11 @@ static int parse_statement(struct parser *p)
         return parse_create(p);
     if (eat_word(p, "DROP"))
         return parse_drop(p);
-    return expected(p, "SELECT, SHOW, CREATE, DROP");
+    if (eat_word(p, "ALTER"))
+        return parse_alter(p);
+    if (eat_word(p, "DELETE"))
+        return parse_delete(p);
+    return expected(p, "SELECT, DELETE, SHOW, CREATE, DROP, ALTER");
 }
 
 static int parse_all(struct parser *p)
@@ -325,12 +337,26 @@ static int parse_all(struct parser *p)
     return p->token.kind == TOKEN_END ? 0 : expected(p, "; or EOF");
 }
 
-int influxql_parse(const char *text, int64_t now_ns, struct influxql **ret, struct err *err)
+static int parse_params(const char *text, json_t **ret, struct err *err)
+{
+    if (!text || !*text)
+        return 0;
+    if (json_parse(text, strlen(text), ret, NULL) < 0 || !json_is_object(*ret))
+        return err_set(err, EINVAL, "error parsing query parameters: they are no JSON object");
+    return 0;
+}
+
+int influxql_parse_bound(const char *text, const char *params, int64_t now_ns,
+                         struct influxql **ret, struct err *err)
 {
     autofree(influxql) struct influxql *query = xcalloc(1, sizeof(*query));
     struct parser parser = {
         .lexer = {.s = text, .arena = &query->arena}, .query = query, .err = err};
+    autofree(json) json_t *values = NULL;
 
+    if (parse_params(params, &values, err) < 0)
+        return -EINVAL;
+    parser.lexer.params = values;
     query->now_ns = now_ns;
     if (strlen(text) > TEXT_MAX)
         return err_set(err, EINVAL, "error parsing query: longer than %d bytes", TEXT_MAX);
@@ -339,6 +365,11 @@ int influxql_parse(const char *text, int64_t now_ns, struct influxql **ret, stru
         return r;
     *ret = TAKE(query);
     return 0;
+}
+
+int influxql_parse(const char *text, int64_t now_ns, struct influxql **ret, struct err *err)
+{
+    return influxql_parse_bound(text, NULL, now_ns, ret, err);
 }
 
 void influxql_free(struct influxql *query)
@@ -358,10 +389,16 @@ void influxql_free(struct influxql *query)
     free(query);
 }
 
+bool statement_changes(const struct statement *statement)
+{
+    return statement->kind == STATEMENT_CREATE || statement->kind == STATEMENT_DROP ||
+           statement->kind == STATEMENT_POLICY || statement->kind == STATEMENT_REFUSED;
+}
+
 bool influxql_writes(const struct influxql *query)
 {
     vec_foreach (statement, &query->statements)
-        if (statement->kind == STATEMENT_CREATE || statement->kind == STATEMENT_DROP)
+        if (statement_changes(statement))
             return true;
     return false;
 }

@@ -32,6 +32,8 @@ int want_word(struct parser *p, const char *word);
 int want_mark(struct parser *p, const char *mark);
 bool at_name(const struct parser *p);
 int want_name(struct parser *p, const char **ret);
+/* "::tag", "::float" … behind a name, if it is there. */
+int parse_cast(struct parser *p, enum cast *ret);
 /* The regular expression in hand. */
 int compile(struct parser *p, struct match *match, enum match_op op);
 /* =~ /x/, !~ /x/, = 'x', != 'x' behind the name; where `names`, = x, too. */
@@ -41,6 +43,16 @@ int parse_match(struct parser *p, bool names, struct match *ret);
 int parse_term(struct parser *p, struct term **ret);
 /* What is wrong with what is selected, as a sentence of the arena or a constant; NULL: nothing. */
 const char *terms_check(struct arena *arena, const struct statement *statement);
+
+/* ---- influxql_regex.c ---- */
+/* False: it is none, or has something that is not known here. */
+bool regex_compile(regex_t *regex, const char *text);
+
+/* ---- influxql_change.c: what comes behind CREATE, DROP, ALTER, DELETE ---- */
+int parse_create(struct parser *p);
+int parse_drop(struct parser *p);
+int parse_alter(struct parser *p);
+int parse_delete(struct parser *p);
 
 /* WHERE …, if it is there. */
 int parse_where(struct parser *p);

@@ -7,6 +7,7 @@
 #include "api/influxql_rows.h"
 
 #include <errno.h>
+#include <math.h>
 
 /* ---- points ---- */
 
@@ -169,8 +170,9 @@ int look_at_points(const struct select_run *run, const struct picked *picked, st
 struct table *begin_table(struct select_run *run)
 {
     struct names columns = {0};
+    const char *time_name = run->statement->time_name;
 
-    vec_push(&columns, "time");
+    vec_push(&columns, time_name ? time_name : "time");
     vec_foreach (column, &run->columns)
         vec_push(&columns, column->name);
     struct table *table = result_table(run->result, run->measurement, columns.at, columns.len);
@@ -246,6 +248,11 @@ static int compare_items(const void *x, const void *y)
     return r ? r : (a->leaf > b->leaf) - (a->leaf < b->leaf);
 }
 
+double leaf_value(const struct leaf *leaf, double value)
+{
+    return leaf->whole ? trunc(value) : value;
+}
+
 static int gather(struct select_run *run, const struct picked *picked, size_t n, struct items *ret,
                   struct err *err)
 {
@@ -258,11 +265,12 @@ static int gather(struct select_run *run, const struct picked *picked, size_t n,
         if (r == 0 && ret->len + points.len * run->leaves.len > POINTS_MAX)
             r = err_set(err, E2BIG, "max-select-point limit exceeded: (%d)", POINTS_MAX);
         for (size_t c = 0; r == 0 && c < run->leaves.len; c++) {
-            if (!str_eq(run->leaves.at[c].field, picked[i].field))
+            const struct leaf *leaf = &run->leaves.at[c];
+            if (!leaf_reads(leaf, &picked[i]))
                 continue;
             vec_foreach (p, &points)
-                vec_push(ret,
-                         ((struct item){p->time_ns, set, c, p->value, p->rest, &picked[i].series}));
+                vec_push(ret, ((struct item){p->time_ns, set, c, leaf_value(leaf, p->value),
+                                             p->rest, &picked[i].series}));
         }
         vec_release(&points);
     }

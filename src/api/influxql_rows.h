@@ -25,7 +25,15 @@ struct leaf { /* of the columns' terms, in their order */
     const struct term *term;
     const char *field; /* or a tag's key */
     bool is_field;
+    bool whole; /* ::integer: what is behind the point is cut off */
 };
+/* Are the points of this series the leaf's? */
+static inline bool leaf_reads(const struct leaf *leaf, const struct picked *picked)
+{
+    return leaf->is_field && str_eq(leaf->field, picked->field);
+}
+/* A value as the leaf has it. */
+double leaf_value(const struct leaf *leaf, double value);
 struct select_run {
     const struct influxql *query;
     const struct statement *statement;

@@ -108,6 +108,14 @@ static bool has_field(const struct select_run *run, const char *field)
     return false;
 }
 
+/* Also one that is called so and is not there. A text is not there, but no tag either. */
+static bool is_field(const struct select_run *run, const struct term *inside, const char *name)
+{
+    if (inside->cast == CAST_TAG || inside->cast == CAST_STRING)
+        return false;
+    return inside->cast != CAST_NONE || has_field(run, name);
+}
+
 /* max, max_busy of max(*), busy; of arithmetic those of its parts: max_busy. */
 static void add_name(struct str *to, const struct leaf *leaf)
 {
@@ -130,9 +138,11 @@ static void add_column(struct select_run *run, const struct selected *selected, 
     term_leaves(selected->term, &leaves);
     vec_foreach (term, &leaves) {
         const struct term *inside = term_inside(*term);
-        struct leaf leaf = {*term, inside->kind == TERM_STAR ? star : inside->field, false};
+        struct leaf leaf = {.term = *term,
+                            .field = inside->kind == TERM_STAR ? star : inside->field};
         assert(leaf.field);
-        leaf.is_field = has_field(run, leaf.field);
+        leaf.is_field = is_field(run, inside, leaf.field);
+        leaf.whole = inside->cast == CAST_INTEGER || inside->cast == CAST_UNSIGNED;
         vec_push(&run->leaves, leaf);
         if (!selected->alias)
             add_name(&name, &leaf);
@@ -158,14 +168,17 @@ static bool is_dimension(const struct statement *statement, const char *key)
     return statement->by_all;
 }
 
-/* All fields, and for plain rows the tags that are not grouped by. */
+/* All fields, and for plain rows the tags that are not grouped by; *::field, *::tag: only these. */
 static void expand_star(struct select_run *run, const struct selected *selected)
 {
     struct names names = {0};
+    enum cast cast = term_inside(selected->term)->cast;
+    bool tags = selected->term->kind == TERM_STAR && (cast == CAST_NONE || cast == CAST_TAG);
 
     vec_foreach (picked, &run->picked) {
-        vec_push(&names, picked->field);
-        for (size_t i = 0; selected->term->kind == TERM_STAR && i < picked->series.n_tags; i++)
+        if (cast != CAST_TAG)
+            vec_push(&names, picked->field);
+        for (size_t i = 0; tags && i < picked->series.n_tags; i++)
             if (!is_dimension(run->statement, picked->series.tags[i].key))
                 vec_push(&names, picked->series.tags[i].key);
     }
@@ -258,6 +271,8 @@ static bool names_field(const struct term *term, const char *field, bool apart)
     if (term->kind == TERM_BINARY)
         return names_field(term->left, field, apart) || names_field(term->right, field, apart);
     const struct term *inside = term_inside(term);
+    if (inside->cast == CAST_TAG || inside->cast == CAST_STRING)
+        return false;
     return inside->kind == TERM_STAR ? apart
                                      : inside->kind == TERM_FIELD && str_eq(inside->field, field);
 }
@@ -294,6 +309,16 @@ static int run_measurement(struct select *select, const char *measurement, struc
     return r;
 }
 
+/* Newest first is also last series first. */
+static void turn_around(struct result *result)
+{
+    for (size_t i = 0, n = result->tables.len; i < n / 2; i++) {
+        struct table swap = result->tables.at[i];
+        result->tables.at[i] = result->tables.at[n - 1 - i];
+        result->tables.at[n - 1 - i] = swap;
+    }
+}
+
 int run_select(const struct influxql *query, const struct statement *statement,
                const struct influxql_source *source, const char *db, struct result *result,
                struct err *err)
@@ -315,6 +340,8 @@ int run_select(const struct influxql *query, const struct statement *statement,
         find_measurements(&select, &measurements);
     for (size_t i = 0; r == 0 && i < measurements.len; i++)
         r = run_measurement(&select, measurements.at[i], err);
+    if (statement->descending)
+        turn_around(result);
     vec_release(&measurements);
     vec_release(&select.all);
     vec_release(&select.run.picked);

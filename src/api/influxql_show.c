@@ -13,6 +13,8 @@ struct line {
 };
 struct show {
     const struct statement *statement;
+    const struct influxql_source *source;
+    const char *db;
     struct result *result;
     VEC(struct line) lines;
 };
@@ -36,14 +38,42 @@ static bool is_from(const struct statement *statement, const char *measurement)
     return statement->from.len == 0;
 }
 
+static void add_escaped(struct str *to, const char *text, const char *which)
+{
+    for (; *text; text++) {
+        if (strchr(which, *text))
+            str_add_char(to, '\\');
+        str_add_char(to, *text);
+    }
+}
+
+/* As it is written in line protocol. */
 static char *series_key(const char *measurement, const struct influxql_series *series)
 {
     struct str text = STR_INIT;
 
-    str_add(&text, measurement);
-    for (size_t i = 0; i < series->n_tags; i++)
-        str_addf(&text, ",%s=%s", series->tags[i].key, series->tags[i].value);
+    add_escaped(&text, measurement, ", ");
+    for (size_t i = 0; i < series->n_tags; i++) {
+        str_add_char(&text, ',');
+        add_escaped(&text, series->tags[i].key, ", =");
+        str_add_char(&text, '=');
+        add_escaped(&text, series->tags[i].value, ", =");
+    }
     return str_take(&text);
+}
+
+/* Of a metric with a dot that is a measurement as a whole, its field is "value". */
+static const char *field_type(const struct show *show, const char *metric,
+                              const struct metric_parts *parts)
+{
+    const struct influxql_source *source = show->source;
+    const char *type = NULL;
+
+    if (source->type)
+        type = source->type(source->arg, show->db, parts->measurement, parts->field);
+    if (source->type && !type)
+        type = source->type(source->arg, show->db, metric, "value");
+    return type ? type : "float";
 }
 
 static void add_tags(struct show *show, const char *measurement,
@@ -73,7 +103,7 @@ static int on_series(const struct influxql_series *series, void *to)
         if (!statement->has_with || match_text(&statement->with, measurement))
             add(show, "measurements", measurement, "");
     } else if (statement->kind == STATEMENT_FIELD_KEYS) {
-        add(show, measurement, parts.field, "float");
+        add(show, measurement, parts.field, field_type(show, series->metric, &parts));
     } else if (statement->kind == STATEMENT_SERIES) {
         autofree(mem) char *key = series_key(measurement, series);
         add(show, "", key, "");
@@ -129,10 +159,34 @@ static void emit(struct show *show, const char *const *columns, size_t n_columns
     }
 }
 
-static int count_series(const struct influxql_series *series, void *to)
+static int end_walk(const struct influxql_series *series, void *to)
 {
-    (void)series;
-    (void)to;
+    (void)series, (void)to;
+    return 1;
+}
+
+int database_exists(const struct influxql_source *source, const char *db, struct err *err)
+{
+    if (source->series(source->arg, db, end_walk, NULL) == -ENOENT)
+        return err_set(err, ENOENT, "database not found: %s", db);
+    return 0;
+}
+
+static int show_users(struct result *result)
+{
+    static const char *const columns[] = {"user", "admin"};
+
+    result_table(result, NULL, columns, ARRAY_LEN(columns));
+    return 0;
+}
+
+/* An empty table for each database. */
+static int on_continuous(const char *db, void *to)
+{
+    static const char *const columns[] = {"name", "query"};
+    struct result *result = to;
+
+    result_table(result, arena_strdup(&result->arena, db), columns, ARRAY_LEN(columns));
     return 0;
 }
 
@@ -142,8 +196,8 @@ static int show_policies(const struct influxql_source *source, const char *db,
 {
     static const char *const columns[] = {"name", "duration", "shardGroupDuration", "replicaN",
                                           "default"};
-    if (source->series(source->arg, db, count_series, NULL) == -ENOENT)
-        return err_set(err, ENOENT, "database not found: %s", db);
+    if (database_exists(source, db, err) < 0)
+        return -ENOENT;
     struct table *table = result_table(result, NULL, columns, ARRAY_LEN(columns));
     table_text(table, "autogen");
     table_text(table, "0s");
@@ -167,10 +221,14 @@ int run_show(const struct statement *statement, const struct influxql_source *so
         [STATEMENT_FIELD_KEYS] = {{"fieldKey", "fieldType"}, 2},
         [STATEMENT_SERIES] = {{"key", NULL}, 1},
     };
-    struct show show = {.statement = statement, .result = result};
+    struct show show = {.statement = statement, .source = source, .db = db, .result = result};
 
     if (statement->kind == STATEMENT_POLICIES)
         return show_policies(source, db, result, err);
+    if (statement->kind == STATEMENT_USERS)
+        return show_users(result);
+    if (statement->kind == STATEMENT_CONTINUOUS)
+        return source->databases(source->arg, on_continuous, result);
     assert((size_t)statement->kind < ARRAY_LEN(shapes));
     int r = statement->kind == STATEMENT_DATABASES
                 ? source->databases(source->arg, on_database, &show)

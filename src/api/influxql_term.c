@@ -83,6 +83,8 @@ static int parse_name(struct parser *p, struct term **ret)
             if (strcasecmp(function_names[i], term.field) == 0)
                 term.function = (enum function)i;
         r = parse_arguments(p, &term);
+    } else if (r == 0) {
+        r = parse_cast(p, &term.cast);
     }
     *ret = term_new(p, term);
     return r;
@@ -131,7 +133,9 @@ static int parse_primary(struct parser *p, struct term **ret)
         r = parse_sum(p, ret);
         r = r < 0 ? r : want_mark(p, ")");
     } else if (eat_mark(p, "*")) {
-        *ret = term_new(p, (struct term){.kind = TERM_STAR});
+        struct term star = {.kind = TERM_STAR};
+        r = parse_cast(p, &star.cast);
+        *ret = term_new(p, star);
     } else if (at_name(p)) {
         r = parse_name(p, ret);
     } else if (!parse_literal(p, ret)) {
@@ -379,6 +383,8 @@ const char *terms_check(struct arena *arena, const struct statement *s)
 {
     struct checking checking = {.arena = arena, .buckets = s->interval_ns != 0};
 
+    if (!s->selected.len)
+        return "at least 1 non-time field must be queried";
     vec_foreach (one, &s->selected) {
         size_t before = checking.fields + checking.calls;
         const char *wrong = check_term(&checking, one->term, true);

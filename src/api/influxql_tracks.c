@@ -23,6 +23,7 @@ struct track {
     struct buckets buckets; /* … also by buckets */
     struct entry *at;       /* a VEC */
     size_t len, cap;
+    bool nothing; /* there are points, but the function makes nothing of them */
 };
 
 static int64_t floor_to(int64_t ns, int64_t interval, int64_t offset)
@@ -47,7 +48,7 @@ static const struct picked *only_series(const struct picked *picked, size_t n,
     const struct picked *only = NULL;
 
     for (size_t i = 0; i < n; i++) {
-        if (!str_eq(leaf->field, picked[i].field))
+        if (!leaf_reads(leaf, &picked[i]))
             continue;
         if (only)
             return NULL;
@@ -76,7 +77,8 @@ static int load_buckets(const struct select_run *run, const struct picked *picke
     const struct term *call = aggregate_of(leaf->term);
     const struct picked *only = only_series(picked, n, leaf);
 
-    if (!s->interval_ns || !s->has_min || !call || !whole_can(call->function) || !only)
+    if (!s->interval_ns || !s->has_min || !call || !whole_can(call->function) || !only ||
+        leaf->whole)
         return -EILSEQ;
     __int128 buckets = plan_buckets(run, leaf, 0, &track->buckets.first_ns);
     if (buckets > BUCKETS_MAX || track->buckets.first_ns == INT64_MIN)
@@ -96,12 +98,14 @@ static int load_track(struct select_run *run, const struct picked *picked, size_
     if (r != -EILSEQ)
         return r < 0 ? err_errno(err, -r, "reading") : 0;
     r = 0;
-    bool whole = !run->statement->interval_ns && whole_can(leaf->term->function);
+    bool whole = !run->statement->interval_ns && whole_can(leaf->term->function) && !leaf->whole;
     for (size_t i = 0; r == 0 && i < n; i++)
-        if (str_eq(leaf->field, picked[i].field))
+        if (leaf_reads(leaf, &picked[i]))
             r = whole ? look_at_points(run, &picked[i], &track->whole, err)
                       : load_points(run, &picked[i], range, &track->points, err);
     points_sort(&track->points, false);
+    vec_foreach (point, &track->points)
+        point->value = leaf_value(leaf, point->value);
     return r;
 }
 
@@ -132,6 +136,8 @@ static void bucket_entries(const struct select_run *run, const struct term *call
     int64_t interval = run->statement->interval_ns;
     size_t at = 0;
 
+    while (at < track->points.len && track->points.at[at].time_ns < first)
+        at++;
     vec_reserve(track, buckets);
     for (size_t b = 0; b < buckets; b++) {
         struct entry entry = {.time_ns = bucket_begin(first, b, interval)};
@@ -173,6 +179,14 @@ static void fill_linear(struct track *track)
         }
         last = i;
     }
+}
+
+static bool all_null(const struct track *track)
+{
+    vec_foreach (entry, track)
+        if (!entry->null)
+            return false;
+    return true;
 }
 
 static void drop_nulls(struct track *track)
@@ -252,15 +266,15 @@ static void whole_entry(const struct select_run *run, const struct term *call, s
     struct entry entry = {.time_ns = s->has_min ? s->min_ns : 0};
     struct point chosen = {.time_ns = entry.time_ns};
 
-    entry.null = whole_can(call->function)
-                     ? !whole_apply(call->function, &track->whole, &chosen)
-                     : !function_apply(call->function, percent_of(call), track->points.at,
-                                       track->points.len, &chosen);
+    entry.null = track->whole.n ? !whole_apply(call->function, &track->whole, &chosen)
+                                : !function_apply(call->function, percent_of(call),
+                                                  track->points.at, track->points.len, &chosen);
     entry.value = chosen.value;
     entry.rest = chosen.rest;
     if (run->leaves.len == 1 && function_chooses(call->function))
         entry.time_ns = chosen.time_ns;
     vec_push(track, entry);
+    track->nothing = entry.null;
 }
 
 /* When the buckets begin if nobody says it. False: there is no point. */
@@ -277,13 +291,45 @@ static bool first_time(const struct select_run *run, const struct track *tracks,
     return any;
 }
 
+/* Can a bucket be told without its neighbours, and is there a row for each? */
+static bool rows_of_buckets(const struct select_run *run)
+{
+    const struct statement *s = run->statement;
+
+    vec_foreach (leaf, &run->leaves)
+        if (function_transforms(leaf->term->function))
+            return false;
+    return s->fill == FILL_NULL || s->fill == FILL_NUMBER;
+}
+
+/* Too many buckets up to now, but LIMIT asks for few rows: those of the first ones, or if they
+ * depend on others, of the ones up to the newest point. */
+static __int128 limit_buckets(const struct select_run *run, const struct track *track,
+                              __int128 buckets, int64_t *first_ns)
+{
+    const struct statement *s = run->statement;
+    __int128 wanted = (__int128)s->limit + s->offset;
+    bool rows = rows_of_buckets(run);
+
+    if (!s->limit || buckets <= BUCKETS_MAX || (s->descending && !rows))
+        return buckets;
+    if (s->descending && wanted < buckets)
+        *first_ns = (int64_t)(*first_ns + (buckets - wanted) * s->interval_ns);
+    if (!rows && track->points.len) {
+        __int128 newest = vec_last(&track->points)->time_ns;
+        wanted = MAX(wanted, (newest - *first_ns) / s->interval_ns + 1);
+    }
+    return MIN(wanted, buckets);
+}
+
 static int fill_buckets(const struct select_run *run, const struct leaf *leaf, int64_t first_ns,
                         struct track *track, struct err *err)
 {
     const struct statement *s = run->statement;
     const struct term *call = aggregate_of(leaf->term);
     int64_t first;
-    __int128 buckets = plan_buckets(run, leaf, first_ns, &first);
+    __int128 all = plan_buckets(run, leaf, first_ns, &first);
+    __int128 buckets = limit_buckets(run, track, all, &first);
 
     if (buckets > BUCKETS_MAX)
         return err_set(err, E2BIG, "max-select-buckets limit exceeded: (%.0f/%d)", (double)buckets,
@@ -292,6 +338,7 @@ static int fill_buckets(const struct select_run *run, const struct leaf *leaf, i
         filled_entries(call, track);
     else
         bucket_entries(run, call, first, (size_t)buckets, track);
+    track->nothing = buckets == all && all_null(track);
     fill_track(s, call->function, track);
     return 0;
 }
@@ -390,7 +437,7 @@ static int make_tracks(struct select_run *run, const struct picked *picked, size
 static bool has_entries(const struct track *tracks, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (tracks[i].len)
+        if (tracks[i].len && !tracks[i].nothing)
             return true;
     return false;
 }

@@ -16,9 +16,10 @@ static int64_t unit_of(const struct term *call, int64_t interval_ns, int64_t oth
     return inner && interval_ns ? interval_ns : otherwise;
 }
 
+/* In ns. Times of today are beyond what doubles tell apart, their difference is not. */
 static double distance(int64_t from, int64_t to)
 {
-    return (double)to - (double)from;
+    return (double)((__int128)to - from);
 }
 
 /* Of points with the same time the first counts. */

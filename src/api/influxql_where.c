@@ -26,6 +26,9 @@ void next_regex(struct parser *p)
 int expected(struct parser *p, const char *what)
 {
     const struct token *t = &p->token;
+
+    if (t->kind == TOKEN_UNBOUND)
+        return err_set(p->err, EINVAL, "error parsing query: missing parameter: %.100s", t->text);
     return err_set(p->err, EINVAL,
                    "error parsing query: found %.100s, expected %s at line %d, char %d",
                    t->kind == TOKEN_END ? "EOF" : t->text, what, t->line + 1, t->column + 1);
@@ -91,6 +94,24 @@ int want_name(struct parser *p, const char **ret)
     return 0;
 }
 
+int parse_cast(struct parser *p, enum cast *ret)
+{
+    static const char *const words[] = {
+        [CAST_FLOAT] = "float",   [CAST_INTEGER] = "integer", [CAST_UNSIGNED] = "unsigned",
+        [CAST_STRING] = "string", [CAST_BOOLEAN] = "boolean", [CAST_FIELD] = "field",
+        [CAST_TAG] = "tag",
+    };
+
+    if (!eat_mark(p, "::"))
+        return 0;
+    for (size_t i = CAST_FLOAT; i < ARRAY_LEN(words); i++)
+        if (eat_word(p, words[i])) {
+            *ret = (enum cast)i;
+            return 0;
+        }
+    return expected(p, "float, integer, unsigned, string, boolean, field, tag");
+}
+
 /* ---- matches ---- */
 
 int compile(struct parser *p, struct match *match, enum match_op op)
@@ -100,7 +121,7 @@ int compile(struct parser *p, struct match *match, enum match_op op)
     if (p->token.kind != TOKEN_REGEX)
         return expected(p, "regex");
     regex_t *regex = xcalloc(1, sizeof(*regex));
-    if (strlen(text) > REGEX_MAX || regcomp(regex, text, REG_EXTENDED | REG_NOSUB) != 0) {
+    if (strlen(text) > REGEX_MAX || !regex_compile(regex, text)) {
         free(regex);
         return err_set(p->err, EINVAL,
                        "error parsing query: error parsing regexp: '%.100s' at line %d, char %d",
@@ -266,7 +287,9 @@ static int parse_comparison(struct parser *p, struct cond **ret)
         p->depth--;
         return r < 0 ? r : want_mark(p, ")");
     }
+    enum cast cast = CAST_NONE;
     int r = want_name(p, &key);
+    r = r < 0 ? r : parse_cast(p, &cast);
     if (r < 0)
         return r;
     if (strcasecmp(key, "time") == 0)
@@ -278,6 +301,7 @@ static int parse_comparison(struct parser *p, struct cond **ret)
                        key);
     struct cond *cond = join(p, COND_TAG, NULL, NULL);
     cond->key = key;
+    cond->no_tag = cast != CAST_NONE && cast != CAST_TAG;
     *ret = cond;
     return parse_match(p, false, &cond->match);
 }
@@ -325,5 +349,5 @@ bool cond_holds(const struct cond *cond, const struct influxql_series *series)
         return cond_holds(cond->left, series) && cond_holds(cond->right, series);
     if (cond->kind == COND_OR)
         return cond_holds(cond->left, series) || cond_holds(cond->right, series);
-    return match_text(&cond->match, series_tag(series, cond->key));
+    return !cond->no_tag && match_text(&cond->match, series_tag(series, cond->key));
 }

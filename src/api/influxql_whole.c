@@ -25,6 +25,14 @@ static bool is_better(const struct point *point, const struct point *best, int s
     return order == 0 && point->time_ns < best->time_ns; /* of equals the earliest */
 }
 
+/* Later (sign 1) or earlier (-1); of several series at the same time the larger one. */
+static bool is_nearer(const struct point *point, const struct point *best, int sign)
+{
+    if (point->time_ns != best->time_ns)
+        return sign > 0 ? point->time_ns > best->time_ns : point->time_ns < best->time_ns;
+    return point_order(point, best) > 0;
+}
+
 void whole_merge(struct whole *whole, const struct whole *with)
 {
     if (!whole->n || !with->n) {
@@ -37,9 +45,9 @@ void whole_merge(struct whole *whole, const struct whole *with)
         whole->max = with->max;
     if (is_better(&with->min, &whole->min, -1))
         whole->min = with->min;
-    if (with->first.time_ns < whole->first.time_ns)
+    if (is_nearer(&with->first, &whole->first, -1))
         whole->first = with->first;
-    if (with->last.time_ns >= whole->last.time_ns)
+    if (is_nearer(&with->last, &whole->last, 1))
         whole->last = with->last;
 }
 

@@ -39,6 +39,10 @@ int observe_open(struct observe *observe, const char *db, struct now now, struct
                  struct err *err);
 /* 0: there is none. */
 int64_t observe_find(const struct observe *observe, const char *db);
+/* The type of a field as its lines have it since the server began: "float", "integer", "boolean",
+ * "string"; NULL: none came. */
+const char *observe_field_type(const struct observe *observe, const char *db,
+                               const char *measurement, const char *field);
 typedef int observe_fn(const char *db, int64_t experiment, void *arg);
 int observe_walk(const struct observe *observe, observe_fn *fn, void *arg);
 /* Forget it with all that came: samples at once, rows with the next commit. */

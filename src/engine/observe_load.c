@@ -267,6 +267,17 @@ int64_t observe_find(const struct observe *observe, const char *db)
     return observed ? observed->experiment.id : 0;
 }
 
+const char *observe_field_type(const struct observe *observe, const char *db,
+                               const char *measurement, const char *field)
+{
+    const struct observed *observed = find(observe, db);
+    struct influx_text group = {measurement, strlen(measurement)}, text = {field, strlen(field)};
+    const struct influx_name *name =
+        observed && observed->keys ? influx_keys_name(observed->keys, group, text) : NULL;
+
+    return name ? influx_kind_names[name->kind] : NULL;
+}
+
 int observe_walk(const struct observe *observe, observe_fn *fn, void *arg)
 {
     vec_foreach (observed, &observe->all) {

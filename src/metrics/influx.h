@@ -89,6 +89,11 @@ struct influx_keys *influx_keys_new(const struct influx_limits *limits, uint64_t
 void influx_keys_free(struct influx_keys *keys);
 DEFINE_AUTOFREE(influx_keys);
 size_t influx_keys_bytes(const struct influx_keys *keys);
+/* The field of a measurement, NULL: no line had it. */
+const struct influx_name *influx_keys_name(const struct influx_keys *keys,
+                                           struct influx_text measurement,
+                                           struct influx_text field);
+extern const char *const influx_kind_names[]; /* "float" … */
 
 /* ---- reading ---- */
 /* Nanoseconds of a request's precision: n u ms s m h; anything else is n, as InfluxDB has it. */

@@ -142,12 +142,20 @@ static bool is_series(const struct influx_series *series, struct influx_text mea
     return true;
 }
 
+static struct influx_measurement *find_measurement(const struct influx_keys *keys,
+                                                   struct influx_text text, uint64_t hash)
+{
+    struct influx_measurement *found = map_find(&keys->measurements, hash);
+    while (found && !same(found->text, text.s, text.n))
+        found = found->next;
+    return found;
+}
+
 static struct influx_measurement *measurement_of(struct influx_keys *keys, struct influx_text text)
 {
     uint64_t hash = hash_bytes(text.s, text.n, ~keys->seed);
-    struct influx_measurement *first = map_find(&keys->measurements, hash), *found = first;
-    while (found && !same(found->text, text.s, text.n))
-        found = found->next;
+    struct influx_measurement *first = map_find(&keys->measurements, hash);
+    struct influx_measurement *found = find_measurement(keys, text, hash);
     if (found)
         return found;
     found = take(keys, sizeof(*found));
@@ -230,14 +238,29 @@ static bool is_name(const struct influx_name *name, const struct influx_measurem
     return name->group == group && same(name->field, field, n);
 }
 
+static struct influx_name *find_name(const struct influx_keys *keys,
+                                     const struct influx_measurement *group, const char *field,
+                                     size_t n)
+{
+    struct influx_name *name = map_find(&keys->names, name_hash(group, field, n));
+    while (name && !is_name(name, group, field, n))
+        name = name->next;
+    return name;
+}
+
 struct influx_name *influx_name_find(const struct influx_keys *keys,
                                      const struct influx_series *series, const char *field,
                                      size_t n)
 {
-    struct influx_name *name = map_find(&keys->names, name_hash(series->group, field, n));
-    while (name && !is_name(name, series->group, field, n))
-        name = name->next;
-    return name;
+    return find_name(keys, series->group, field, n);
+}
+
+const struct influx_name *influx_keys_name(const struct influx_keys *keys,
+                                           struct influx_text measurement, struct influx_text field)
+{
+    uint64_t hash = hash_bytes(measurement.s, measurement.n, ~keys->seed);
+    const struct influx_measurement *group = find_measurement(keys, measurement, hash);
+    return group ? find_name(keys, group, field.s, field.n) : NULL;
 }
 
 struct influx_name *influx_name_guess(const struct influx_series *series,

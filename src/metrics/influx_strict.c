@@ -105,16 +105,17 @@ static void read_value(struct influx_reader *reader, struct influx_text value,
     ret->text = influx_unescape(inside, "\"\\", &reader->scratch);
 }
 
+const char *const influx_kind_names[] = {"float", "integer", "boolean", "string"};
+
 static void conflict_reason(const struct influx_series *series, const struct influx_field *field,
                             struct str *reason)
 {
-    static const char *const kinds[] = {"float", "integer", "boolean", "string"};
     str_add(reason, "field type conflict: input field \"");
     str_add_n(reason, field->name->field.s, field->name->field.n);
     str_add(reason, "\" on measurement \"");
     str_add_n(reason, series->measurement.s, series->measurement.n);
-    str_addf(reason, "\" is type %s, already exists as type %s", kinds[field->kind],
-             kinds[field->name->kind]);
+    str_addf(reason, "\" is type %s, already exists as type %s", influx_kind_names[field->kind],
+             influx_kind_names[field->name->kind]);
 }
 
 /* Give the field its name, which may be a new one. */

@@ -78,7 +78,8 @@ def python_influxdb_writes_and_reads(place: Place):
     assert [tags["run"] for (_, tags) in groups.keys()] == ["r0", "r1"]
     assert client.get_list_measurements() == [{"name": "cpu"}]
     assert {"key": "odd name", "value": "a,b=c"} in server.points('SHOW TAG VALUES WITH KEY = "odd name"')
-    assert len(client.get_list_series()) == 2
+    assert client.get_list_series() == [f"cpu,odd\\ name=a\\,b\\=c,run=r{n}" for n in range(2)]
+    assert {"fieldKey": "count", "fieldType": "integer"} in server.points("SHOW FIELD KEYS")
     client.drop_database("test")
     assert client.get_list_database() == []
     server.end()
@@ -98,6 +99,28 @@ def python_influxdb_sees_errors_as_its_own(place: Place):
     except influxdb.exceptions.InfluxDBClientError as error:
         assert error.code == 400 and "partial write" in str(error), error
     assert server.points("SELECT v FROM m") == [{"time": 1, "v": 1}]
+    server.end()
+
+
+def python_influxdb_keeps_house(place: Place):
+    server = Server(place)
+    client = server.client
+    client.create_database("test")
+    client.create_retention_policy("short", "3d", 1, "test", default=True)
+    client.alter_retention_policy("short", "test", duration="4d")
+    client.drop_retention_policy("short", "test")
+    assert client.get_list_users() == []
+    assert client.get_list_continuous_queries() == [{"test": []}]
+    assert client.write_points([{"measurement": "m", "tags": {"run": r}, "time": 1, "fields": {"v": v}} for r, v in (("a", 1.5), ("b", 2.5))])
+    found = client.query("SELECT v FROM m WHERE run = $run", bind_params={"run": "b"}, epoch="ns")
+    assert list(found.get_points()) == [{"time": 1, "v": 2.5}]
+    for drop in (lambda: client.drop_measurement("m"), lambda: client.delete_series(measurement="m")):
+        try:
+            drop()
+            raise AssertionError("a part of a database was dropped")
+        except influxdb.exceptions.InfluxDBClientError as error:
+            assert "only all of it" in str(error), error
+    assert len(server.points("SELECT v FROM m")) == 2
     server.end()
 
 
@@ -155,5 +178,5 @@ def the_influx_command_line_works(place: Place):
     server.end()
 
 
-main(python_influxdb_writes_and_reads, python_influxdb_sees_errors_as_its_own, python_influxdb_packs_and_sends_datagrams,
-     pytelegraf_sends_by_udp_and_http, the_influx_command_line_works)
+main(python_influxdb_writes_and_reads, python_influxdb_sees_errors_as_its_own, python_influxdb_keeps_house,
+     python_influxdb_packs_and_sends_datagrams, pytelegraf_sends_by_udp_and_http, the_influx_command_line_works)
