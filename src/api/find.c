@@ -3,6 +3,7 @@
  * find.c — from "fashion.3", "last" or "17" to rows.
  */
 #include "api/find.h"
+#include "base/units.h"
 #include "spec/parse.h"
 
 #include <errno.h>
@@ -54,6 +55,18 @@ static int64_t count_trials(const struct target *target)
     return n;
 }
 
+char *target_no_trials(struct store *store, const struct target *target)
+{
+    autorelease(str) struct str keep = STR_INIT;
+
+    if (!store_trials_removed(store, target->experiment.experiment.id))
+        return xstrdup("no trials yet");
+    if (target->spec.keep_trials_us <= 0)
+        return xstrdup("no trials any more: they were removed");
+    duration_format(target->spec.keep_trials_us, &keep);
+    return xasprintf("no trials any more: they were removed, keep.trials is %s", keep.s);
+}
+
 static int find_newest(struct store *store, struct target *ret, struct err *err)
 {
     int64_t id = ret->experiment.experiment.id;
@@ -62,7 +75,8 @@ static int find_newest(struct store *store, struct target *ret, struct err *err)
 
     if (r < 0 || ret->has_trial)
         return r;
-    return err_set(err, ENOENT, "experiment %lld has no trials yet", (long long)id);
+    autofree(mem) char *why = target_no_trials(store, ret);
+    return err_set(err, ENOENT, "experiment %lld has %s", (long long)id, why);
 }
 
 static int find_numbered(struct store *store, int64_t number, struct target *ret, struct err *err)

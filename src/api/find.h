@@ -21,6 +21,8 @@ struct target {
     struct trial_row trial;
 };
 
+/* Why it has no trials: "no trials yet", or that they were removed. Free it. */
+char *target_no_trials(struct store *store, const struct target *target);
 /* EXPERIMENT, EXPERIMENT.NUMBER, EXPERIMENT.last, last. `ret` is released by the caller even after
  * an error. -ENOENT, -EINVAL with a sentence that names the remedy. */
 int target_find(struct store *store, const char *ref, enum find what, struct target *ret,

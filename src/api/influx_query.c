@@ -28,6 +28,7 @@ struct source {
     VEC(struct found) found;
     bool observed; /* the database at hand */
     bool may_drop;
+    bool changed; /* something that is to be committed before the answer */
 };
 
 /* ---- databases ---- */
@@ -203,6 +204,11 @@ static int create(void *arg, const char *db, struct err *err)
 {
     struct source *source = arg;
     struct observed *observed;
+    const char *held_up = engine_held_up(source->context->engine);
+
+    if (held_up && !observe_find(source->context->observe, db))
+        return err_set(err, ENOSPC, "%s", held_up);
+    source->changed = true;
     return observe_open(source->context->observe, db, runtime_now(), &observed, err);
 }
 
@@ -217,6 +223,7 @@ static int drop(void *arg, const char *db, struct err *err)
     if (!observe_find(context->observe, db) &&
         store_find_experiment(context->reader, db, false, &row, NULL) >= 0)
         return err_set(err, EACCES, "'%s' did not come from outside: 'hone rm' removes it", db);
+    source->changed = true;
     return observe_drop(context->observe, db, err);
 }
 
@@ -260,7 +267,8 @@ static size_t chunk_rows(const struct http_request *request)
     return rows > 0 && !*end ? (size_t)rows : 10000;
 }
 
-static void run(const struct query_context *context, const struct influxql *query,
+/* True: it changed something. */
+static bool run(const struct query_context *context, const struct influxql *query,
                 const struct http_request *request, bool may_drop, struct answer *answer)
 {
     struct source source = {
@@ -285,6 +293,7 @@ static void run(const struct query_context *context, const struct influxql *quer
     vec_release(&source.found);
     map_release(&source.tag_sets);
     arena_release(&source.arena);
+    return source.changed;
 }
 
 void influx_query(const struct query_context *context, struct http_request *request,
@@ -313,8 +322,8 @@ void influx_query(const struct query_context *context, struct http_request *requ
         influx_reply_error(request, 403, "what changes something needs the role user");
         return;
     }
-    run(context, query, request, may_drop, &answer);
-    if (!writes || txn_empty(engine_txn(context->engine)))
+    bool changed = run(context, query, request, may_drop, &answer);
+    if (!changed || txn_empty(engine_txn(context->engine)))
         send_answer(&answer);
     else
         engine_when_committed(context->engine, on_committed, xmemdup(&answer, sizeof(answer)));

@@ -6,6 +6,10 @@
  *
  * While the disk takes nothing, answers are held back: part of a body may be stored already, and a
  * client that is told of a failure sends it once more. Only after PATIENCE_US it is told.
+ *
+ * A commit may be held up for hours. Requests that need one are then answered at once, and nothing
+ * of them is made or stored; so are those that waited for it, whose trials stay without values
+ * until their lines are sent again.
  */
 #include "api/influx_write.h"
 #include "base/clock.h"
@@ -41,6 +45,7 @@ struct writes {
     struct observe *observe;
     struct influx_reader *reader;
     struct jobs waiting;  /* for a commit */
+    struct jobs left;     /* answered, but still to be told of their commit */
     struct jobs stalled;  /* in the middle of their lines: the disk is full */
     struct jobs finished; /* to be answered when all is flushed */
     struct str spare;     /* room of datagrams that are stored */
@@ -164,6 +169,43 @@ static int read_lines(struct job *job, struct observed *observed, struct err *er
     return waits;
 }
 
+static void fail(struct job *job, unsigned status, const char *text)
+{
+    str_cut(&job->error, 0);
+    str_add(&job->error, text);
+    job->writes->counts.failed += job->status < 500;
+    job->status = status;
+    job_answer(job);
+}
+
+/* Has it a series whose trial is not in the database? Nothing is stored. */
+static bool has_news(struct job *job, struct observed *observed)
+{
+    struct influx_reader *reader = job->writes->reader;
+    struct influx_line line;
+    bool news = false;
+
+    influx_reader_begin(reader, observed_keys(observed), job->body->s, job->body->len,
+                        job->precision_ns, job->now_ns);
+    while (influx_reader_next(reader, &line)) /* to the end, which is how the reader lets go */
+        news |= !observed_has(observed, line.series);
+    return news;
+}
+
+/* Would it have to wait for a commit, while these wait themselves? Datagrams can. */
+static bool is_held_up(struct job *job)
+{
+    struct writes *writes = job->writes;
+    struct observed *observed = NULL;
+
+    if (!job->request || !engine_held_up(writes->engine))
+        return false;
+    if (!observe_find(writes->observe, job->db))
+        return true;
+    return observe_open(writes->observe, job->db, (struct now){0, 0}, &observed, NULL) == 0 &&
+           has_news(job, observed);
+}
+
 static void job_again(void *arg);
 
 static void job_run(struct job *job)
@@ -174,6 +216,10 @@ static void job_run(struct job *job)
     autorelease(err) struct err err = ERR_INIT;
 
     let_go(job);
+    if (is_held_up(job)) {
+        fail(job, 503, engine_held_up(writes->engine));
+        return;
+    }
     int r = observe_open(writes->observe, job->db, now, &observed, &err);
 
     if (r < 0) {
@@ -197,16 +243,26 @@ static void job_run(struct job *job)
     finish(job, job->status, NULL);
 }
 
+static bool take_from(struct jobs *jobs, const struct job *job)
+{
+    for (size_t i = 0; i < jobs->len; i++)
+        if (jobs->at[i] == job) {
+            vec_remove(jobs, i);
+            return true;
+        }
+    return false;
+}
+
 static void job_again(void *arg)
 {
     struct job *job = arg;
     struct writes *writes = job->writes;
 
-    for (size_t i = 0; i < writes->waiting.len; i++)
-        if (writes->waiting.at[i] == job) {
-            vec_remove(&writes->waiting, i);
-            break;
-        }
+    if (take_from(&writes->left, job)) {
+        job_free(job);
+        return;
+    }
+    take_from(&writes->waiting, job);
     job_run(job);
     writes_settle(writes, clock_mono_us());
 }
@@ -279,13 +335,24 @@ void writes_datagrams(struct writes *writes, struct str *body)
     writes->spare = (struct str)STR_INIT;
 }
 
-static void fail(struct job *job, unsigned status, const char *text)
+/* Commits are held up: requests that wait for one are told, datagrams go on waiting. */
+static void leave_waiting(struct writes *writes)
 {
-    str_cut(&job->error, 0);
-    str_add(&job->error, text);
-    job->writes->counts.failed += job->status < 500;
-    job->status = status;
-    job_answer(job);
+    const char *why = engine_held_up(writes->engine);
+    size_t kept = 0;
+
+    vec_foreach (at, &writes->waiting) {
+        struct job *job = *at;
+        if (!job->request) {
+            writes->waiting.at[kept++] = job;
+            continue;
+        }
+        let_go(job);
+        writes->counts.failed++;
+        influx_reply_error(TAKE(job->request), 503, why);
+        vec_push(&writes->left, job);
+    }
+    writes->waiting.len = kept;
 }
 
 /* Those that have waited long enough are told. Whether their lines will be stored is unknown. */
@@ -319,6 +386,8 @@ void writes_settle(struct writes *writes, int64_t now_us)
     autorelease(err) struct err err = ERR_INIT;
     int r = 0;
 
+    if (engine_held_up(writes->engine))
+        leave_waiting(writes);
     if (!writes->finished.len && !writes->stalled.len)
         return;
     do {
@@ -368,6 +437,9 @@ void writes_free(struct writes *writes)
     fail_all(&writes->stalled, 503, "the server is stopping");
     writes_settle(writes, clock_mono_us());
     fail_all(&writes->finished, 500, "the server is stopping, and the disk took nothing");
+    vec_foreach (job, &writes->left)
+        job_free(*job);
+    vec_release(&writes->left);
     influx_reader_free(writes->reader);
     str_release(&writes->spare);
     free(writes);

@@ -4,8 +4,9 @@
  * thread: read, stored, answered as InfluxDB 1.x does.
  *
  * 204 leaves when what was sent survives the death of this process. A body with series that are new
- * waits for their trials' rows to be committed. At most 64 MB wait; beyond that requests are
- * answered by 503 and datagrams dropped.
+ * waits for their trials' rows to be committed; while commits are held up (engine_held_up()) it is
+ * answered by 503. At most 64 MB wait; beyond that requests are answered by 503 and datagrams
+ * dropped.
  */
 #ifndef HONE_INFLUX_WRITE_H
 #define HONE_INFLUX_WRITE_H

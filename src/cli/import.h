@@ -39,6 +39,7 @@ struct import_row {
     const struct import_kind *kind;  /* of a folder's runs: who reads `path` again; NULL: none */
     char *path, *label;              /* … and what the run is called there */
     bool words;                      /* … it has lines, but no number in them */
+    bool foreign;                    /* … its files are not what their names say */
     VEC(struct summary) metrics;     /* … all of them; names are owned */
 };
 struct import_sheet {
@@ -88,6 +89,7 @@ struct import_sink {
     sample_fn *on_sample;
     void (*on_param)(const char *name, const char *text, bool quoted, void *arg);
     void (*on_unread)(const char *path, size_t line, void *arg); /* it is no sample */
+    void (*on_damage)(const char *path, const char *what, void *arg); /* once a file */
     void *arg;
 };
 /* A tracker. Its runs are folders or files; one is read twice: for what it has, then for every

@@ -20,6 +20,8 @@
 #define DEPTH_MAX   32
 #define METRICS_MAX 10000 /* of a run; more are left out, and said */
 #define PARAMS_MAX  10000 /* of an experiment */
+#define NAMED_MAX   20    /* metrics, in a sentence */
+#define DAMAGE_MAX  10    /* damaged files that are named; more are counted */
 
 static const struct import_kind *const kinds[] = {&import_mlflow, &import_tensorboard,
                                                   &import_tables};
@@ -110,6 +112,8 @@ struct survey {
     uint64_t left_out;
     uint64_t unread;              /* lines */
     char *first_unread;           /* where; NULL: none */
+    uint64_t damaged;             /* files */
+    struct str damage;            /* what is said of them, a line each */
     VEC(struct setting) settings; /* of all rows */
 };
 
@@ -175,9 +179,18 @@ static void survey_unread(const char *path, size_t line, void *arg)
         survey->first_unread = xasprintf("%s:%zu", path, line);
 }
 
+static void survey_damage(const char *path, const char *what, void *arg)
+{
+    struct survey *survey = arg;
+
+    if (survey->damaged++ < DAMAGE_MAX)
+        str_addf(&survey->damage, "%s: %s\n", path, what);
+}
+
 static void survey_release(struct survey *survey)
 {
     free(survey->first_unread);
+    str_release(&survey->damage);
     map_text_release(&survey->metrics);
     str_release(&survey->name);
     vec_foreach (setting, &survey->settings) {
@@ -209,9 +222,26 @@ static int look_for_samples(struct import_sheet *sheet, struct err *err)
     return 0;
 }
 
+/* Files that are no event files, and nothing beside them, are not what was meant. */
+static int look_for_damage(struct import_sheet *sheet, const struct survey *survey, struct err *err)
+{
+    bool foreign = sheet->rows.len > 0;
+
+    vec_foreach (row, &sheet->rows)
+        foreign &= row->foreign;
+    if (foreign)
+        return err_set(err, EINVAL, "nothing could be read: %.*s",
+                       (int)strcspn(survey->damage.s, "\n"), survey->damage.s);
+    str_add_n(&sheet->notes, survey->damage.s, survey->damage.len);
+    if (survey->damaged > DAMAGE_MAX)
+        str_addf(&sheet->notes, "%llu more files could not be read as a whole\n",
+                 (unsigned long long)survey->damaged - DAMAGE_MAX);
+    return 0;
+}
+
 static int survey_rows(struct import_sheet *sheet, struct survey *survey, struct err *err)
 {
-    struct import_sink sink = {survey_sample, survey_param, survey_unread, survey};
+    struct import_sink sink = {survey_sample, survey_param, survey_unread, survey_damage, survey};
     int r = 0;
 
     for (size_t i = 0; i < sheet->rows.len && r == 0; i++) {
@@ -229,6 +259,8 @@ static int survey_rows(struct import_sheet *sheet, struct survey *survey, struct
         str_addf(&sheet->notes, "%llu line%s not read as a metric: %s%s\n",
                  (unsigned long long)survey->unread, survey->unread == 1 ? " was" : "s were",
                  survey->unread == 1 ? "" : "the first is ", survey->first_unread);
+    if (r == 0)
+        r = look_for_damage(sheet, survey, err);
     return r == 0 ? look_for_samples(sheet, err) : r;
 }
 
@@ -281,6 +313,30 @@ static bool sheet_has(const struct import_sheet *sheet, const char *metric)
     return false;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* "a, b and 3 more": each once, in order. Returns how many there are. */
+static size_t name_some(const char **names, size_t n, struct str *to)
+{
+    size_t unlike = 0;
+
+    if (n)
+        qsort(names, n, sizeof(*names), by_name);
+    for (size_t i = 0; i < n; i++) {
+        if (i && str_eq(names[i], names[i - 1]))
+            continue;
+        if (unlike < NAMED_MAX)
+            str_addf(to, "%s'%s'", unlike ? ", " : "", names[i]);
+        unlike++;
+    }
+    if (unlike > NAMED_MAX)
+        str_addf(to, " and %zu more", unlike - NAMED_MAX);
+    return unlike;
+}
+
 static int no_metric(const struct import_set *set, const char *metric, struct err *err)
 {
     VEC(const char *) names = {NULL, 0, 0};
@@ -290,11 +346,16 @@ static int no_metric(const struct import_set *set, const char *metric, struct er
             vec_foreach (summary, &row->metrics)
                 vec_push(&names, summary->metric);
     const char *closest = suggest(metric, names.at, names.len);
+    autorelease(str) struct str known = STR_INIT;
+    size_t n = name_some(names.at, names.len, &known);
     vec_release(&names);
     if (closest)
         return err_set(err, EINVAL, "no run has a metric '%s', did you mean '%s'?", metric,
                        closest);
-    return err_set(err, EINVAL, "no run has a metric '%s'", metric);
+    if (!n)
+        return err_set(err, EINVAL, "no run has a metric '%s', nor any other", metric);
+    return err_set(err, EINVAL, "no run has a metric '%s'; there %s %s", metric,
+                   n == 1 ? "is" : "are", known.s);
 }
 
 /* Each experiment takes those of the objectives that it knows. */
@@ -363,7 +424,8 @@ int import_folder(const char *path, const struct import_options *options, struct
     int r = find_runs(path, ret, err);
 
     for (size_t i = 0; i < ret->sheets.len && r == 0; i++) {
-        autorelease(survey) struct survey survey = {.metrics = MAP_TEXT_INIT, .name = STR_INIT};
+        autorelease(survey) struct survey survey = {
+            .metrics = MAP_TEXT_INIT, .name = STR_INIT, .damage = STR_INIT};
         r = survey_rows(&ret->sheets.at[i], &survey, err);
         if (r == 0)
             r = add_params(&ret->sheets.at[i], &survey, options, err);

@@ -8,6 +8,7 @@
  */
 #include "base/arena.h"
 #include "base/fs.h"
+#include "base/rest.h"
 #include "base/yaml.h"
 #include "cli/import.h"
 
@@ -119,7 +120,8 @@ struct table {
     VEC(char *) cells; /* in the present line */
     char mark;         /* what parts them */
     int64_t row;
-    bool some; /* a number was read */
+    bool some;                          /* a number was read */
+    size_t wide, wide_line, wide_cells; /* lines with more cells than the header; the first */
 };
 
 static enum use use_of(const char *name)
@@ -173,6 +175,54 @@ static bool number_of(const char *text, double *ret)
     return *text && end > text && !end[strspn(end, " ")];
 }
 
+/* A cell that tells a value; whole numbers keep all their 64 bits. */
+static bool value_of(const char *text, struct sample *ret)
+{
+    text += strspn(text, " \t");
+    size_t n = strspn(text, "+-0123456789");
+
+    ret->rest = 0;
+    if (!number_of(text, &ret->value))
+        return false;
+    if (text[n + strspn(text + n, " ")])
+        return true;
+    errno = 0;
+    long long whole = strtoll(text, NULL, 10);
+    if (errno == 0 && rest_needed(whole)) {
+        ret->value = (double)whole;
+        ret->rest = rest_of(whole);
+    }
+    return true;
+}
+
+/* Something stands where the header has no name. */
+static void look_for_more(struct table *table)
+{
+    for (size_t i = table->names.len; i < table->cells.len; i++) {
+        if (!*table->cells.at[i])
+            continue;
+        if (table->wide++ == 0) {
+            table->wide_line = (size_t)table->row + 2;
+            table->wide_cells = table->cells.len;
+        }
+        return;
+    }
+}
+
+static void tell_more(const struct table *table, const char *path, const struct import_sink *sink)
+{
+    autorelease(str) struct str what = STR_INIT;
+
+    if (!table->wide || !sink->on_damage)
+        return;
+    str_addf(&what, "line %zu has %zu cells, the header %zu: what is beyond was left out",
+             table->wide_line, table->wide_cells, table->names.len);
+    if (table->wide > 1)
+        str_addf(&what, ", there and in %zu more line%s", table->wide - 1,
+                 table->wide == 2 ? "" : "s");
+    sink->on_damage(path, what.s, sink->arg);
+}
+
 /* The step of the present line by the best column that tells one. False: a word is there. */
 static bool step_of(const struct table *table, int64_t *ret)
 {
@@ -210,6 +260,7 @@ static void put_line(struct table *table, const char *path, const struct import_
 {
     struct sample sample = {.time_us = time_of(table)};
 
+    look_for_more(table);
     if (!step_of(table, &sample.step)) {
         if (sink->on_unread)
             sink->on_unread(path, (size_t)table->row + 2, sink->arg);
@@ -219,7 +270,7 @@ static void put_line(struct table *table, const char *path, const struct import_
         enum use use = use_of(table->names.at[i]);
         sample.metric = table->names.at[i];
         if ((use == USE_METRIC || use == USE_EPOCH) && *sample.metric &&
-            number_of(table->cells.at[i], &sample.value)) {
+            value_of(table->cells.at[i], &sample)) {
             table->some = true;
             sink->on_sample(&sample, sink->arg);
         }
@@ -260,6 +311,7 @@ static int read_run(struct import_row *row, const struct import_sink *sink, stru
     if (!file)
         return err_errno(err, errno, "cannot read %s", row->path);
     read_table(file, row->path, &table, sink);
+    tell_more(&table, row->path, sink);
     row->words = table.row > 0 && !table.some;
     bool failed = ferror(file);
     fclose(file);

@@ -81,6 +81,27 @@ static void on_sample(const struct sample *sample, void *arg)
     sink->on_sample(sample, sink->arg);
 }
 
+static void tell_damage(const char *path, const struct events *events, bool empty,
+                        const struct import_sink *sink)
+{
+    const struct events_counts *counts = events_counts(events);
+    autorelease(str) struct str what = STR_INIT;
+
+    if (empty)
+        str_add(&what, "is empty");
+    else if (counts->records == counts->bad_records && !counts->long_records)
+        str_add(&what, "is no event file");
+    else if (!events_whole(events))
+        str_addf(&what, "damaged at byte %llu, the rest was left out",
+                 (unsigned long long)events_end(events));
+    else if (counts->bad_records)
+        str_addf(&what, "damaged at byte %llu, %llu record%s left out",
+                 (unsigned long long)counts->bad_at, (unsigned long long)counts->bad_records,
+                 counts->bad_records == 1 ? " was" : "s were");
+    if (what.len && sink->on_damage)
+        sink->on_damage(path, what.s, sink->arg);
+}
+
 static int read_file(const char *path, const struct import_sink *sink, struct events_counts *ret,
                      struct err *err)
 {
@@ -88,15 +109,19 @@ static int read_file(const char *path, const struct import_sink *sink, struct ev
     autofree(events) struct events *events = events_new("", &through);
     autofree(mem) char *chunk = xmalloc(CHUNK);
     FILE *file = fopen(path, "re");
+    bool empty = true;
     size_t n;
 
     if (!file)
         return err_errno(err, errno, "cannot read %s", path);
-    while ((n = fread(chunk, 1, CHUNK, file)) > 0)
+    while ((n = fread(chunk, 1, CHUNK, file)) > 0) {
         events_feed(events, chunk, n);
+        empty = false;
+    }
     bool failed = ferror(file);
     fclose(file);
     *ret = *events_counts(events);
+    tell_damage(path, events, empty, sink);
     return failed ? err_errno(err, EIO, "cannot read %s", path) : 0;
 }
 
@@ -114,11 +139,13 @@ static int read_run(struct import_row *row, const struct import_sink *sink, stru
 
     if (n < 0)
         return err_errno(err, errno, "cannot read %s", row->path);
+    row->foreign = true;
     for (int i = 0; i < n; i++) {
         autofree(mem) char *path = xasprintf("%s/%s", row->path, entries[i]->d_name);
         struct events_counts counts = {0};
         if (r == 0)
             r = read_file(path, sink, &counts, err);
+        row->foreign &= counts.records == counts.bad_records && !counts.long_records;
         if (counts.outcome == EVENTS_FAILURE) {
             row->state = TRIAL_FAILED;
             row->reason = REASON_EXIT;

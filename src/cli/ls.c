@@ -397,6 +397,16 @@ static int64_t count_all(const struct target *target, const char *state)
     return n;
 }
 
+static void print_none(struct list *list)
+{
+    if (list->where || list->state) {
+        puts(list->where ? "none fits" : "none in this state");
+        return;
+    }
+    autofree(mem) char *why = target_no_trials(list->store, list->target);
+    puts(why);
+}
+
 static void print_list(struct list *list)
 {
     if (list->call->json) {
@@ -406,7 +416,7 @@ static void print_list(struct list *list)
     if (list->shown)
         table_print(&list->table, stdout, list->call->colour, terminal_width());
     else
-        puts(list->where ? "none fits" : list->state ? "none in this state" : "no trials yet");
+        print_none(list);
     if (list->hidden > 0)
         printf("and %lld more: --all shows them\n", (long long)list->hidden);
 }

@@ -74,6 +74,7 @@ void engine_free(struct engine *engine)
     free(engine->home);
     free(engine->home_id);
     free(engine->python_path);
+    free(engine->held_up);
     free(engine);
 }
 
@@ -190,6 +191,18 @@ void engine_take_experiment(struct engine *engine)
 void engine_when_committed(struct engine *engine, void (*fn)(void *), void *arg)
 {
     engine_effect(engine, (struct effect){.kind = EFFECT_CALL, .fn = fn, .arg = arg});
+}
+
+const char *engine_held_up(const struct engine *engine)
+{
+    return engine->held_up;
+}
+
+void engine_hold_up(struct engine *engine, const char *why)
+{
+    char *kept = why ? xstrdup(why) : NULL;
+    free(engine->held_up);
+    engine->held_up = kept;
 }
 
 struct json_out event_begin(struct str *json, const char *event, const struct run *run,

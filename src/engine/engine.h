@@ -146,6 +146,10 @@ int64_t engine_next_experiment(const struct engine *engine);
 void engine_take_experiment(struct engine *engine);
 /* Call fn when everything decided so far has been committed: that is when to reply. */
 void engine_when_committed(struct engine *engine, void (*fn)(void *arg), void *arg);
+/* Why commits wait just now (the disk is full), as a sentence; NULL: they do not. Who cannot wait
+ * looks before it makes something. The runtime says it; `why` is copied. */
+const char *engine_held_up(const struct engine *engine);
+void engine_hold_up(struct engine *engine, const char *why);
 
 void engine_on_event(struct engine *engine, const struct agent_event *event, struct now now);
 /* The attempt that an event is about; NULL: it is none of ours any more. */

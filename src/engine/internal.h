@@ -219,6 +219,7 @@ struct engine {
     struct tick *tick;   /* being collected; never NULL */
     VEC(int64_t) ending; /* experiments that have ended in ticks not committed yet */
     int64_t next_experiment, next_attempt;
+    char *held_up; /* why commits wait; NULL: they do not */
 };
 
 /* engine.c */

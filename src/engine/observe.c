@@ -138,12 +138,27 @@ static bool has_trial(const struct observed *observed, uint64_t number)
     return number && !observed->trials.at[number - 1].removed;
 }
 
+static void find_trial(const struct observed *observed, struct influx_series *series,
+                       struct str *key)
+{
+    key_of(series, key);
+    series->handle = (uintptr_t)map_text_find(&observed->numbers, key->s);
+}
+
+bool observed_has(const struct observed *observed, struct influx_series *series)
+{
+    autorelease(str) struct str key = STR_INIT;
+
+    if (!has_trial(observed, series->handle))
+        find_trial(observed, series, &key);
+    return has_trial(observed, series->handle) && (int64_t)series->handle <= observed->committed;
+}
+
 bool observed_knows(struct observed *observed, struct influx_series *series, struct now now)
 {
     if (!has_trial(observed, series->handle)) {
         autorelease(str) struct str key = STR_INIT;
-        key_of(series, &key);
-        series->handle = (uintptr_t)map_text_find(&observed->numbers, key.s);
+        find_trial(observed, series, &key);
         if (!has_trial(observed, series->handle))
             series->handle = (uint64_t)add_trial(observed, series, key.s, now);
     }

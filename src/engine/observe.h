@@ -57,7 +57,9 @@ struct influx_keys *observed_keys(struct observed *observed);
 /* Its name and number. */
 const char *observed_db(const struct observed *observed);
 int64_t observed_experiment(const struct observed *observed);
-/* Is the trial of this series in the database? If not it is made in the open tick: bring the line
+/* Is the trial of this series in the database? Makes nothing. */
+bool observed_has(const struct observed *observed, struct influx_series *series);
+/* The same, but if not it is made in the open tick: bring the line
  * again after the commit. */
 bool observed_knows(struct observed *observed, struct influx_series *series, struct now now);
 /* Store a line of a series that it knows. Texts have no place in a series and are passed over.

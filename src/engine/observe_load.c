@@ -117,7 +117,7 @@ static int drop_leftovers(const struct observed *observed, struct err *err)
     struct series_db *db = observed->observe->db;
     int64_t experiment = observed->experiment.id;
     struct leftovers left = {.observed = observed};
-    int r = series_db_list(db, experiment, -1, SERIES_NAME_NONE, on_stored, &left);
+    int r = series_db_names(db, experiment, -1, on_stored, &left);
 
     for (size_t i = 0; r == 0 && i < left.numbers.len; i++)
         r = series_db_drop(db, experiment, left.numbers.at[i], err);
@@ -385,6 +385,16 @@ static int on_info(const struct series_info *info, void *arg)
     return 0;
 }
 
+/* Also of a large trial the last value is that of the largest time. */
+static int on_large_info(const struct series_info *info, void *arg)
+{
+    struct summing *summing = arg;
+    struct series_info ends = *info;
+
+    series_db_ends(summing->observed->observe->db, &ends);
+    return on_info(&ends, arg);
+}
+
 static int count_values(const struct series_info *info, void *arg)
 {
     *(uint64_t *)arg += info->stats.count;
@@ -403,7 +413,7 @@ static void list_trial(struct observed *observed, int64_t number, struct summing
     if (values <= SUMMED_EXACTLY)
         series_db_list(db, experiment, number, SERIES_NAME_NONE, on_info, summing);
     else
-        series_db_names(db, experiment, number, on_info, summing);
+        series_db_names(db, experiment, number, on_large_info, summing);
 }
 
 static void sum_up(struct observed *observed, size_t most)

@@ -330,4 +330,40 @@ TEST(the_first_value_that_is_no_number_is_told_by_its_step)
     observe_down();
 }
 
+static int take_last(int64_t trial, const struct summary *summary, void *arg)
+{
+    if (trial == 1 && str_eq(summary->metric, "m.v"))
+        *(double *)arg = summary->last;
+    return 0;
+}
+
+static double summed_last(void)
+{
+    double last = NAN;
+
+    assert_int_equal(observe_flush(o.observe, NULL), 0);
+    observe_turn(o.observe, now());
+    turn();
+    assert_ok(store_summaries(t.store, observe_find(o.observe, "d"), 0, take_last, &last, NULL),
+              NULL);
+    return last;
+}
+
+TEST(the_last_of_a_summary_is_the_last_in_time_in_small_trials_and_in_large_ones)
+{
+    observe_up();
+    assert_ok(tell("m,t=a v=7 900000"), NULL);
+    assert_ok(tell("m,t=a v=1 1"), NULL);
+    assert_true(summed_last() == 7);
+    assert_ok(tell("m,t=a v=8 900000"), NULL); /* of equals the last to come */
+    assert_ok(tell("m,t=a v=2 2"), NULL);
+    assert_true(summed_last() == 8);
+    for (int i = 3; i < 21000; i++) {
+        autofree(mem) char *line = xasprintf("m,t=a v=%d %d", i, i);
+        assert_ok(tell(line), NULL);
+    }
+    assert_true(summed_last() == 8);
+    observe_down();
+}
+
 TEST_MAIN

@@ -111,11 +111,12 @@ bool home_locked(const char *home)
 
 /* ---- the writer's side ---- */
 
-static void complain(struct runtime *runtime, const char *why)
+static void complain(struct runtime *runtime, const struct err *err)
 {
     uv_mutex_lock(&runtime->mutex);
     free(runtime->complaint);
-    runtime->complaint = xasprintf("%s: nothing new starts until that is over", why);
+    runtime->complaint = err->code == ENOSPC ? xasprintf("%s: %s", err_text(err), strerror(ENOSPC))
+                                             : xstrdup(err_text(err));
     uv_mutex_unlock(&runtime->mutex);
     uv_async_send(&runtime->async);
 }
@@ -128,7 +129,7 @@ static int apply_patiently(struct runtime *runtime, const struct tick *tick, str
         if (r != -ENOSPC && r != -EBUSY)
             return r;
         if (!said)
-            complain(runtime, err_text(err));
+            complain(runtime, err);
         said = true;
         uv_mutex_lock(&runtime->mutex);
         if (!runtime->quitting)
@@ -205,6 +206,12 @@ static void start_jobs(struct runtime *runtime)
     }
 }
 
+static void hold_up(struct runtime *runtime, const char *why)
+{
+    log_error("%s: nothing new starts until that is over", why);
+    engine_hold_up(runtime->engine, why);
+}
+
 static void on_timer(uv_timer_t *timer)
 {
     (void)timer; /* the turn of the loop that it causes does the work */
@@ -252,13 +259,15 @@ static bool flush_samples(struct runtime *runtime)
 
     if (r < 0) {
         if (!runtime->no_room)
-            log_error("%s: nothing new starts until that is over", err_text(&err));
+            hold_up(runtime, err_text(&err));
         uv_timer_start(&runtime->timer, on_timer, RETRY_MS, 0);
     } else if (record_unsynced(runtime->record) &&
                !uv_is_active((uv_handle_t *)&runtime->sync_timer)) {
         uv_timer_start(&runtime->sync_timer, on_sync_timer, SYNC_MS, 0);
         uv_unref((uv_handle_t *)&runtime->sync_timer);
     }
+    if (r >= 0 && runtime->no_room)
+        engine_hold_up(runtime->engine, NULL);
     runtime->no_room = r < 0;
     return r >= 0;
 }
@@ -307,10 +316,11 @@ static void on_committed(uv_async_t *async)
     bool failed = runtime->failure.code != 0;
     uv_mutex_unlock(&runtime->mutex);
     if (complaint)
-        log_error("%s", complaint);
+        hold_up(runtime, complaint);
     if (!tick)
         return;
     runtime->busy = false;
+    engine_hold_up(runtime->engine, NULL);
     if (!failed) {
         engine_committed(runtime->engine, tick);
         return;

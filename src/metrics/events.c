@@ -64,6 +64,11 @@ uint64_t events_end(const struct events *events)
     return events->end;
 }
 
+bool events_whole(const struct events *events)
+{
+    return !events->counts.stopped && !events->rest.len && !events->skip;
+}
+
 /* ---- a record ---- */
 
 /* The tag behind the prefix; NULL: it cannot be a name. "hone.…" is what programs answer us. */
@@ -139,7 +144,8 @@ static void read_record(struct events *events, const char *payload, size_t n)
     events->counts.records++;
     if (little(payload + n, FOOT) != masked_crc(payload, n) ||
         !events_record_read((const uint8_t *)payload, n, &events->record)) {
-        events->counts.bad_records++;
+        if (events->counts.bad_records++ == 0)
+            events->counts.bad_at = events->end;
         return;
     }
     emit_values(events);

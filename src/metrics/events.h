@@ -43,12 +43,15 @@ struct events_counts {
     uint64_t bad_records; /* their CRC is wrong, or they are no Event: passed over */
     uint64_t long_records;
     uint64_t left_out; /* values without a usable name */
+    uint64_t bad_at;   /* where the first of the bad records begins */
     bool stopped;      /* a length had a wrong CRC: where the next record begins, nobody knows */
     enum events_outcome outcome;
 };
 const struct events_counts *events_counts(const struct events *events);
 /* Bytes up to the end of the last whole record. */
 uint64_t events_end(const struct events *events);
+/* If the input ends here: was there nothing behind that? */
+bool events_whole(const struct events *events);
 
 /* Is this the name of such a file? events.out.tfevents.SECONDS.HOST[.PID…] */
 bool events_file_name(const char *name);

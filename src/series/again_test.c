@@ -52,7 +52,7 @@ struct seen {
     const struct shadow *shadow;
     size_t n;
     uint32_t name;
-    double sum;
+    double sum, first, last;
 };
 
 static void take_cell(const struct series_cell *cell, void *arg)
@@ -71,6 +71,8 @@ static int take_info(const struct series_info *info, void *arg)
     struct seen *seen = arg;
     seen->n += info->stats.count;
     seen->sum += info->stats.sum;
+    seen->first = info->stats.first;
+    seen->last = info->stats.last;
     return 0;
 }
 
@@ -80,6 +82,20 @@ static int take_header(const struct series_chunk *chunk, void *arg)
     seen->n += chunk->stats->count;
     seen->sum += chunk->stats->sum;
     return 0;
+}
+
+/* First and last are those in time. */
+static void check_ends(const struct shadow *shadow, const struct seen *listed)
+{
+    size_t first = 0, last = 0;
+
+    for (size_t i = 1; i < shadow->times.len; i++) {
+        first = shadow->times.at[i] < shadow->times.at[first] ? i : first;
+        last = shadow->times.at[i] > shadow->times.at[last] ? i : last;
+    }
+    if (shadow->times.len)
+        assert_true(listed->first == shadow->values.at[first] &&
+                    listed->last == shadow->values.at[last]);
 }
 
 static void check_sums(struct series_db *db, const struct shadow *shadow, uint32_t name)
@@ -95,6 +111,7 @@ static void check_sums(struct series_db *db, const struct shadow *shadow, uint32
     assert_int_equal(listed.n, shadow->values.len);
     assert_int_equal(headed.n, shadow->values.len);
     assert_true(listed.sum == sum && headed.sum == sum);
+    check_ends(shadow, &listed);
 }
 
 static void check(struct series_db *db, const struct shadow *shadow, const char *name)
@@ -179,6 +196,30 @@ TEST(points_in_order_are_told_as_they_are_and_one_that_comes_again_is_found_at_o
     for (int64_t i = 100; i < 2900; i += 700) {
         put_at(db, lines_of(1), i, "v", -1, NULL);
         shadow_add(&shadow, i, -1);
+        check(db, &shadow, "v");
+    }
+    check_closed(home, db, &shadow);
+    shadow_release(&shadow);
+    home_end(home);
+}
+
+TEST(the_last_in_time_is_the_last_also_if_older_ones_come_after_it)
+{
+    char *home = home_new();
+    struct series_db *db = must_open(home, SERIES_WRITE);
+    struct shadow shadow = {0};
+    static const int64_t begins[] = {5000, 3000, 7000, 1000}; /* of runs that do not meet */
+
+    assert_int_equal(series_db_lines(db, 1, NULL), 0);
+    for (size_t run = 0; run < ARRAY_LEN(begins); run++) {
+        for (int64_t i = 0; i < 20; i++) { /* two groups in turn; the last row is not the latest */
+            int64_t ns = begins[run] + (i == 19 ? 5 : i * 10);
+            put_at(db, lines_of(1), ns, "v", (double)ns, i % 2 ? "w" : NULL);
+            shadow_add(&shadow, ns, (double)ns);
+        }
+        check(db, &shadow, "v");
+        if (run % 2 == 0)
+            assert_int_equal(db_seal_all(db, NULL), 0);
         check(db, &shadow, "v");
     }
     check_closed(home, db, &shadow);

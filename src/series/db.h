@@ -135,6 +135,9 @@ int series_db_list(struct series_db *db, int64_t experiment, int64_t trial, uint
 /* All of them, for who wants names and sources: statistics are of every value that came. */
 int series_db_names(struct series_db *db, int64_t experiment, int64_t trial, series_info_fn *fn,
                     void *arg);
+/* Of values that came as lines, make stats.first and .last those of the smallest and the largest
+ * time. series_db_list() has done so. */
+void series_db_ends(struct series_db *db, struct series_info *info);
 /* The answers of series_db_has_rests() while the series of one experiment are listed. */
 struct series_wholes {      /* zero at first; release `known` */
     VEC(signed char) known; /* by name: 1, -1: it has none; 0: nobody asked */

@@ -236,6 +236,91 @@ void db_replaced_find(struct series_db *db, const struct place *place, uint32_t 
     vec_release(&times);
 }
 
+/* ---- the first and the last in time ---- */
+
+static size_t strands_of(const struct part *part, uint32_t name)
+{
+    if (part->memory) {
+        const struct memory_column *column = memory_column(part->memory, name);
+        return column ? column->strands.len : 0;
+    }
+    const struct segment_column *column = segment_column(part->layer->segment, part->index, name);
+    return column ? column->strands : 0;
+}
+
+/* Is every value later than the ones that came before it? True only where that is quickly seen. */
+static bool comes_in_order(struct series_db *db, const struct place *place, uint32_t name)
+{
+    struct spans spans = {0};
+    bool rises = true;
+
+    for (size_t i = 0; i < place->parts.len && rises; i++) {
+        const struct part *part = &place->parts.at[i];
+        rises =
+            strands_of(part, name) <= 1 && (part->memory ? add_memory(part->memory, name, &spans)
+                                                         : add_segment(db, part, name, &spans));
+    }
+    for (size_t i = 1; i < spans.len && rises; i++)
+        rises = spans.at[i].first > spans.at[i - 1].last;
+    vec_release(&spans);
+    return rises;
+}
+
+struct ends {
+    bool any;
+    int64_t first_ns, last_ns;
+    double first, last;
+};
+
+/* Of equal times the last to come counts. */
+static int take_ends(const struct series_chunk *chunk, void *arg)
+{
+    struct ends *ends = arg;
+
+    for (size_t i = 0; i < chunk->n; i++) {
+        int64_t time_ns = chunk->times_ns[i];
+        if (time_ns == INT64_MIN)
+            continue;
+        if (!ends->any || time_ns <= ends->first_ns) {
+            ends->first_ns = time_ns;
+            ends->first = chunk->values[i];
+        }
+        if (!ends->any || time_ns >= ends->last_ns) {
+            ends->last_ns = time_ns;
+            ends->last = chunk->values[i];
+        }
+        ends->any = true;
+    }
+    return 0;
+}
+
+static void read_at(struct series_db *db, const struct place *place, uint32_t name, int64_t time_ns,
+                    struct ends *ends)
+{
+    struct series_range range = series_all;
+
+    range.min_ns = range.max_ns = time_ns;
+    db_read_parts(db, place, name, &range, take_ends, ends);
+}
+
+/* Reads the blocks that hold the two times, and none if the values came in order. */
+void series_db_ends(struct series_db *db, struct series_info *info)
+{
+    const struct place *place = directory_find(&db->directory, &info->source);
+    struct ends ends = {.any = false};
+
+    if (!place || info->last_ns == INT64_MIN || !series_db_is_lines(db, &info->source) ||
+        comes_in_order(db, place, info->name))
+        return;
+    read_at(db, place, info->name, info->first_ns, &ends);
+    if (info->last_ns != info->first_ns)
+        read_at(db, place, info->name, info->last_ns, &ends);
+    if (ends.any) {
+        info->stats.first = ends.first;
+        info->stats.last = ends.last;
+    }
+}
+
 /* ---- the others ---- */
 
 struct sieve {

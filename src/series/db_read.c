@@ -98,6 +98,8 @@ static int tell_info(struct series_db *db, const struct place *place, size_t i, 
     struct series_info info = db->infos.at[i];
 
     measure_last(db, place, &info);
+    if (!db->every)
+        series_db_ends(db, &info);
     return fn(&info, arg);
 }
 

@@ -78,6 +78,18 @@ static bool find_tables(const uint64_t counts[SEGMENT_TABLES], const unsigned ch
     return at == n;
 }
 
+uint64_t segment_index_size(const struct segment_index_head *head)
+{
+    uint64_t n = sizeof(*head);
+
+    for (int i = 0; i < SEGMENT_TABLES; i++) {
+        if (head->counts[i] > UINT32_MAX)
+            return 0;
+        n += (head->counts[i] * table_sizes[i] + 7) & ~(uint64_t)7;
+    }
+    return n;
+}
+
 /* All but the names. */
 static void point_tables(struct segment *segment, const void *const tables[SEGMENT_TABLES])
 {
@@ -250,7 +262,7 @@ static int open_mapped(struct segment *segment, struct intern *intern, note_fn *
         if (!lay_tables(segment, segment->heap, n) || !tables_sound(segment))
             return err_set(err, EBADMSG, "%s cannot be read", segment->path);
         autofree(mem) char *text =
-            xasprintf("%s: its index is damaged; made anew from %zu sources' "
+            xasprintf("%s: its index is damaged or cut off; made anew from %zu sources' "
                       "blocks",
                       segment->path, (size_t)segment_sources(segment));
         note(text, arg);

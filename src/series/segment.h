@@ -216,6 +216,8 @@ bool segment_group_rises(struct segment *segment, const struct segment_reader *r
 bool segment_chunk_values(const struct segment_reader *reader, uint64_t offset, size_t n,
                           double *ret, struct block_stats *ret_stats);
 
+/* The bytes of an index that begins so; 0: none does. */
+uint64_t segment_index_size(const struct segment_index_head *head);
 /* Make the index anew from the blocks. */
 struct str;
 void segment_rebuild(struct segment *segment, struct str *ret);

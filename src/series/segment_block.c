@@ -419,6 +419,71 @@ static int verify_gap(const struct segment *segment, uint64_t from, uint64_t to,
     return 1;
 }
 
+/* How long the file once was, by the beginning of its index; 0: that is gone, too. */
+static uint64_t size_once(const struct segment *segment)
+{
+    uint64_t at = (segment->blocks_end + 7) & ~(uint64_t)7, n;
+    struct segment_index_head head;
+
+    if (at > segment->size || segment->size - at < sizeof(head))
+        return 0;
+    memcpy(&head, segment->bytes + at, sizeof(head));
+    n = segment_index_size(&head);
+    bool same = head.counts[TABLE_SOURCES] == segment->counts[TABLE_SOURCES] &&
+                head.counts[TABLE_CHUNKS] == segment->counts[TABLE_CHUNKS] &&
+                head.counts[TABLE_COLUMNS] == segment->counts[TABLE_COLUMNS];
+    return same && n ? at + n + sizeof(struct segment_trailer) : 0;
+}
+
+static void tell_index(const struct segment *segment, note_fn *note, void *arg)
+{
+    bool ends = segment_is(segment->bytes + segment->size - 8, 8);
+    uint64_t once = ends ? 0 : size_once(segment);
+    autorelease(str) struct str text = STR_INIT;
+
+    str_addf(&text, "%s: ", segment->path);
+    if (ends)
+        str_add(&text, "its index is damaged");
+    else if (once > segment->size)
+        str_addf(&text, "it is cut short: it ends at %zu of %llu bytes, in its index",
+                 segment->size, (unsigned long long)once);
+    else
+        str_addf(&text,
+                 "it is cut short: it ends at %zu bytes without its index, and what stood behind "
+                 "that is lost",
+                 segment->size);
+    note(text.s, arg);
+}
+
+/* Rows of a source that its chunks have; those of columns that lie apart count more than once. */
+static uint64_t rows_there(const struct segment *segment, const struct segment_source *source)
+{
+    uint64_t rows = 0;
+
+    for (uint32_t i = 0; i < source->groups; i++) {
+        const struct segment_group *group = &segment->groups[source->first_group + i];
+        for (uint32_t j = 0; j < group->chunks; j++)
+            rows += segment->chunks[group->first_chunk + j].count;
+    }
+    return rows;
+}
+
+/* A source says how many rows it had. */
+static void tell_missing(const struct segment *segment, note_fn *note, void *arg)
+{
+    for (uint32_t i = 0; i < segment_sources(segment); i++) {
+        const struct segment_source *source = &segment->sources[i];
+        uint64_t rows = rows_there(segment, source);
+        if (rows >= source->rows)
+            continue;
+        autofree(mem) char *text =
+            xasprintf("%s: %llu of %llu rows of trial %lld.%lld are missing", segment->path,
+                      (unsigned long long)(source->rows - rows), (unsigned long long)source->rows,
+                      (long long)source->experiment, (long long)source->trial);
+        note(text, arg);
+    }
+}
+
 int segment_verify(const struct segment *segment, note_fn *note, void *arg)
 {
     struct segment_head head;
@@ -426,8 +491,8 @@ int segment_verify(const struct segment *segment, note_fn *note, void *arg)
     int wrong = 0;
 
     if (segment->heap) {
-        autofree(mem) char *text = xasprintf("%s: its index is damaged", segment->path);
-        note(text, arg);
+        tell_index(segment, note, arg);
+        tell_missing(segment, note, arg);
         wrong++;
     }
     if (!segment_is(segment->bytes, segment->size))

@@ -152,9 +152,9 @@ const struct option options[] = {
 
     { .path = "keep", .type = OPTION_GROUP, .form = "a mapping", .help = "What `hone gc` keeps." },
     { .path = "keep.checkpoints", .type = OPTION_SPECIAL, .read = read_keep_checkpoints, .write = write_keep_checkpoints, AT(keep_checkpoints), .fallback = "all",
-      .form = "all, best N, or last N", .help = "Checkpoints of which trials: all, of the N best, of the N newest." },
+      .form = "all, best N, or last N", .help = "Which checkpoints of ended trials: all, those of the N best trials, the N newest of each trial." },
     { .path = "keep.trials", .type = OPTION_DURATION, AT(keep_trials_us), .zero = "none", .fallback = "none",
-      .help = "Files of trials are kept this long; none: for ever." },
+      .help = "How long trials are kept after their end: then `hone gc` removes them with their values, samples and files, but for starred ones; none: for ever." },
 
     { .path = "file", .type = OPTION_TEXT, AT(file), .internal = true, .form = "a path" },
     { .path = "dir", .type = OPTION_TEXT, AT(dir), .internal = true, .form = "a path" },

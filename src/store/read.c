@@ -326,6 +326,15 @@ int store_high_water(struct store *store, int64_t *ret_experiment, int64_t *ret_
                         0, ret_attempt, err);
 }
 
+bool store_trials_removed(struct store *store, int64_t experiment)
+{
+    autofree(mem) char *sql =
+        xasprintf("SELECT value FROM meta WHERE key = 'event_high.%lld'", (long long)experiment);
+    int64_t noted = 0;
+
+    return store_number(store, sql, 0, &noted, NULL) == 0 && noted > 0;
+}
+
 int store_submission(struct store *store, const char *owner, const char *key, int64_t *ret,
                      struct err *err)
 {

@@ -202,6 +202,8 @@ int store_pauses(struct store *store, int64_t experiment, event_fn *fn, void *ar
 /* Highest ids ever given, also of removed rows: ids are never reused. */
 int store_high_water(struct store *store, int64_t *ret_experiment, int64_t *ret_attempt,
                      struct err *err);
+/* Were trials of this experiment removed? */
+bool store_trials_removed(struct store *store, int64_t experiment);
 /* What was submitted under this key: *ret, 0: nothing. */
 int store_submission(struct store *store, const char *owner, const char *key, int64_t *ret,
                      struct err *err);

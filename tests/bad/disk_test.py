@@ -8,9 +8,11 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True
 from harness import Place, Skip, main, wait_for
+from serving import Serving
 
 PROGRAM = """
 echo "step 1 loss=0.5"
@@ -144,7 +146,46 @@ def a_home_mounted_read_only_can_be_read_and_refuses_changes(place: Place):
         place.hone("export", "full")
 
 
+def answer(serving, db, lines):
+    status, _, text = serving.ask(f"/write?db={db}", lines.encode())
+    return status, text.decode()
+
+
+def values(serving, db):
+    """Of all series: what /query tells."""
+    got = serving.json(f"/query?db={db}&q=SELECT+v+FROM+m")["results"][0]
+    return sorted(v for s in got.get("series", []) for _, v in s["values"])
+
+
+def a_write_that_needs_a_commit_is_answered_while_the_disk_is_full(place: Place):
+    with mounted(place, "-o", "size=16m"):
+        serving = Serving(place)
+        serving.write("m,t=old v=1 1", db="known")
+        ballast = os.path.join(place.home, "ballast")
+        fill(ballast)
+        began = time.monotonic()
+        first = answer(serving, "new", "m v=1 1")  # it finds out
+        for db, lines in (("newer", "m v=1 1"), ("known", "m,t=fresh v=2 2\nm,t=old v=7 7"),
+                          ("new", "m v=1 1")):
+            status, text = answer(serving, db, lines)
+            assert status == 503 and "No space left on device" in text, (db, status, text)
+        status, _, text = serving.ask("/query?q=CREATE+DATABASE+newest", b"")
+        assert status == 200 and b"No space left on device" in text, (status, text)
+        assert first[0] == 503 and "No space left on device" in first[1], first
+        assert time.monotonic() - began < 8, "somebody waited"
+
+        os.unlink(ballast)
+        wait_for("room", lambda: answer(serving, "known", "m,t=fresh v=2 2")[0] == 204)
+        assert values(serving, "known") == [1, 2], values(serving, "known")  # no 7: nothing of it was stored
+        serving.write("m v=5 1", db="new")
+        assert values(serving, "new") == [5]
+        got = serving.json("/query?q=SHOW+DATABASES")["results"][0]["series"][0]["values"]
+        assert sorted(n for n, in got) == ["known", "new"], got
+        serving.end()
+
+
 main(a_full_disk_holds_the_engine_up_and_loses_nothing,
      ctrl_c_gets_out_even_while_the_disk_is_full,
      a_run_on_a_full_disk_says_so_and_is_kept_whole_or_not_at_all,
-     a_home_mounted_read_only_can_be_read_and_refuses_changes)
+     a_home_mounted_read_only_can_be_read_and_refuses_changes,
+     a_write_that_needs_a_commit_is_answered_while_the_disk_is_full)

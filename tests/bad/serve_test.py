@@ -95,6 +95,19 @@ def a_set_of_tags_is_an_observed_trial(place: Place):
     assert '"lr"' in shown and '"0.1"' in shown and "m.loss" in shown, shown
 
 
+def the_last_value_is_the_last_in_time_however_lines_came(place: Place):
+    server = Server(place)
+    server.write("o v=1 1000\no v=9 9000\no v=5 5000", db="late")
+    assert server.values("SELECT last(v) FROM o", db="late") == [[9000, 9]]
+    wait_for("its summary", lambda: '"last": 9' in json.dumps(place.show("late.1")))
+    for where, n in (("last(o.v) = 9", 1), ("last(o.v) = 5", 0), ("first(o.v) = 1", 1)):
+        assert len(json.loads(place.hone("ls", "late", "--where", where, "--json")[0])) == n, where
+    server.write("o v=8 9000\no v=2 2000", db="late")  # of equals the last to come
+    wait_for("its summary", lambda: '"last": 8' in json.dumps(place.show("late.1")))
+    server.end()
+    assert '"last": 8' in json.dumps(place.show("late.1"))
+
+
 def good_lines_of_a_body_are_kept_and_bad_ones_told(place: Place):
     server = Server(place)
     status, text = server.write("good v=1 1\nbad\ngood v=2 2", db="test")
@@ -303,7 +316,8 @@ def a_taken_port_and_a_taken_home_are_told(place: Place):
     assert "this machine alone" in err, err
 
 
-main(what_is_written_is_found_again, a_set_of_tags_is_an_observed_trial, good_lines_of_a_body_are_kept_and_bad_ones_told,
+main(what_is_written_is_found_again, a_set_of_tags_is_an_observed_trial,
+     the_last_value_is_the_last_in_time_however_lines_came, good_lines_of_a_body_are_kept_and_bad_ones_told,
      nan_infinity_and_a_missing_database_are_accepted, bodies_may_be_packed_and_have_a_precision,
      what_is_too_large_or_not_for_us_is_refused, it_answers_as_influxdb_does, databases_are_made_and_dropped,
      what_comes_after_a_removal_is_kept, datagrams_are_lines_too, prometheus_finds_how_things_stand,

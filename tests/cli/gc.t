@@ -51,6 +51,12 @@ trial state
 4.2 completed
 $ hone gc
 nothing to free
+$ hone star --off old.2 && hone gc | grep -o '1 trial' && hone ls old; hone show old.last
+4.2 not starred any more
+1 trial
+no trials any more: they were removed, keep.trials is 1us
+hone: experiment 4 has no trials any more: they were removed, keep.trials is 1us
+? 1
 # code that no experiment names any more goes when it is old enough to be surely forgotten
 $ hone rm keep --yes && test ! -e .local/share/hone/experiments/1 && hone gc
 1 removed; 'hone gc' frees its code if no other experiment uses it

@@ -213,3 +213,33 @@ $ hone export torn --metrics --csv | cut -d, -f2,3,5
 metric,step,value
 loss,0,0.5
 loss,1,0.25
+# event files that are cut, damaged, empty or something else are told; the rest is read
+$ mkdir -p hurt/cut hurt/flip hurt/long hurt/none; one=$(ls runs/a/events* | head -1); head -c 300 $one > hurt/cut/$(basename $one); cp $one hurt/flip/; cp $one hurt/long/; touch hurt/none/$(basename $one)
+$ printf '\377' | dd of=$(ls hurt/flip/*) bs=1 seek=105 conv=notrunc status=none; printf '\377' | dd of=$(ls hurt/long/*) bs=1 seek=180 conv=notrunc status=none
+$ hone import hurt
+[..]/hurt/cut/events.out.tfevents.1794829445.vm.13364.0: damaged at byte 295, the rest was left out
+[..]/hurt/flip/events.out.tfevents.1794829445.vm.13364.0: damaged at byte 88, 1 record was left out
+[..]/hurt/long/events.out.tfevents.1794829445.vm.13364.0: damaged at byte 177, the rest was left out
+[..]/hurt/none/events.out.tfevents.1794829445.vm.13364.0: is empty
+no objective: say --objective METRIC to have its trials ranked
+experiment 9 'hurt': 4 trials imported from TensorBoard's event files in hurt, 0 parameters
+$ rm -r hurt/cut hurt/flip hurt/long; hone import hurt
+hone: hurt: nothing could be read: [..]/hurt/none/events.out.tfevents.1794829445.vm.13364.0: is empty
+? 2
+$ head -c 1000 /dev/urandom > $(ls hurt/none/*); hone import hurt
+hone: hurt: nothing could be read: [..]/hurt/none/events.out.tfevents.1794829445.vm.13364.0: is no event file
+? 2
+# whole numbers keep their 64 bits; what stands beyond the header is told with its line
+$ mkdir whole; printf 'step,n\n1,9007199254740993\n2,-9223372036854775807,7\n3,1.5,\n4,18446744073709551616,8\n' > whole/a.csv; hone import whole && hone export whole --metrics --csv | cut -d, -f2,3,5
+[..]/whole/a.csv: line 3 has 3 cells, the header 2: what is beyond was left out, there and in 1 more line
+no objective: say --objective METRIC to have its trials ranked
+experiment 10 'whole': 1 trial imported from the tables in whole, 0 parameters
+metric,step,value
+n,1,9007199254740993
+n,2,-9223372036854775807
+n,3,1.5
+n,4,1.8446744073709552e+19
+# a metric that no run has: which there are
+$ hone import whole --objective val/acc
+hone: whole: no run has a metric 'val/acc'; there is 'n'
+? 2
