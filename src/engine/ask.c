@@ -71,21 +71,18 @@ void ask_close(struct run *run)
     if (run->search)
         search_free(run->search);
     vec_release(&run->ask.untold);
+    told_release(run);
 }
 
 /* ---- telling ---- */
 
-void ask_tell_now(struct run *run, const struct trial *trial)
+void ask_tell_now(struct run *run, const struct trial *trial, const struct pause_result *pause)
 {
     struct ask *ask = &run->ask;
-    struct result result;
-    size_t n = run->spec.others.len + run->spec.constraints.len;
-    autofree(mem) double *numbers = xcalloc(n + 1, sizeof(*numbers));
+    enum result_kind kind = told_tell(run, trial, pause);
 
-    result_of(run, trial, numbers, &result);
-    search_tell(run->search, trial->point, &result);
     ask->stalled = false;
-    if (result.kind == RESULT_VOID) {
+    if (kind == RESULT_VOID) {
         run->exhausted = false; /* its setting may come again */
     } else if (ask->ready && ask_anew(run->mean_run_us, ask->took_us, run->counts[TRIAL_RUNNING])) {
         search_forget(run->search);
@@ -100,9 +97,23 @@ void ask_tell(struct run *run, struct trial *trial)
     if (!run->search)
         return;
     if (run->ask.job)
-        vec_push(&run->ask.untold, trial->number);
+        vec_push(&run->ask.untold, ((struct untold_result){trial->number, 0}));
     else
-        ask_tell_now(run, trial);
+        ask_tell_now(run, trial, NULL);
+}
+
+const struct pause_result *ask_tell_paused(struct run *run, const struct trial *trial)
+{
+    struct ask *ask = &run->ask;
+
+    if (!run->search)
+        return NULL;
+    const struct pause_result *pause = told_add_pause(run, ++ask->told, trial);
+    if (ask->job)
+        vec_push(&ask->untold, ((struct untold_result){trial->number, ask->pauses.len}));
+    else
+        ask_tell_now(run, trial, pause);
+    return pause;
 }
 
 /* ---- asking ---- */
@@ -232,15 +243,6 @@ int64_t ask_next(struct run *run, struct now now)
 
 /* ---- after a restart ---- */
 
-static int by_told(const void *a, const void *b)
-{
-    const struct trial *x = *(struct trial *const *)a, *y = *(struct trial *const *)b;
-    int64_t p = x->told ? x->told : INT64_MAX, q = y->told ? y->told : INT64_MAX;
-    if (p != q)
-        return p < q ? -1 : 1;
-    return x->number < y->number ? -1 : x->number > y->number;
-}
-
 /* What was said to be the best stays so until the search names one anew. */
 static void keep_best(struct run *run, int64_t said, double mean, double deviation)
 {
@@ -251,16 +253,17 @@ static void keep_best(struct run *run, int64_t said, double mean, double deviati
     run_note_best(run, mean, deviation);
 }
 
-/* Those that have ended, or those in flight. A removed one only has its number taken. */
-static void asked_again(struct run *run, bool ended)
+/* Those that have told something, or those in flight. A removed one only has its number taken. */
+static void asked_again(struct run *run, bool told)
 {
     autofree(mem) double *nowhere = xcalloc(run->spec.space.n + 1, sizeof(*nowhere));
 
     vec_foreach (trial, &run->trials) {
         bool gone = !trial->experiment;
-        if ((gone || trial_state_ended(trial->state)) != ended)
-            continue;
-        search_asked(run->search, gone ? nowhere : trial->point, ask_why(trial), ended);
+        bool over =
+            gone || trial_state_ended(trial->state) || told_of_pause(run, trial->number, INT64_MAX);
+        if (over == told)
+            search_asked(run->search, gone ? nowhere : trial->point, ask_why(trial), told);
     }
 }
 
@@ -280,32 +283,33 @@ static int load_state(struct run *run, struct err *err)
 }
 
 /* What is in flight comes last: a result of the same setting must not land a repeat of it. */
-int ask_load(struct run *run, struct err *err)
+int ask_load(struct run *run, struct store *store, struct err *err)
 {
-    VEC(struct trial *) known = {0};
+    struct told_list known = {0};
     struct experiment before = run->experiment;
     int r = run->search ? load_state(run, err) : 0;
 
+    if (r >= 0 && run->search)
+        r = told_load(run, store, err);
     if (r < 0)
         return r;
-    vec_foreach (trial, &run->trials) {
+    vec_foreach (trial, &run->trials)
         note_kind(run, ask_why(trial));
-        if (trial->experiment && trial_state_ended(trial->state) &&
-            result_kind_of(run, trial) != RESULT_VOID)
-            vec_push(&known, trial);
-    }
-    if (known.len)
-        qsort(known.at, known.len, sizeof(*known.at), by_told);
+    told_order(run, &known);
     if (run->search)
         asked_again(run, true);
-    vec_foreach (trial, &known) {
-        run->ask.told = (*trial)->told = MAX((*trial)->told, run->ask.told + 1);
+    vec_foreach (told, &known) {
+        run->ask.told = told->number;
         if (run->search)
-            ask_tell_now(run, *trial);
-        run_consider_best(run, *trial);
-        free(TAKE((*trial)->why)); /* the database keeps them */
-        free(TAKE((*trial)->verdict));
+            ask_tell_now(run, told->trial, told->pause);
+        if (!told->pause)
+            run_consider_best(run, told->trial);
     }
+    vec_foreach (told, &known)
+        if (!told->pause) { /* the database keeps them */
+            free(TAKE(told->trial->why));
+            free(TAKE(told->trial->verdict));
+        }
     if (run->search)
         asked_again(run, false);
     keep_best(run, before.best_trial, before.best_mean, before.best_deviation);

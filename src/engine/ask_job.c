@@ -170,8 +170,9 @@ void engine_search_done(struct engine *engine UNUSED, struct search_job *job, st
         take_best(run, job);
     if (job->gain)
         take_gain(run, job);
-    vec_foreach (number, &ask->untold)
-        ask_tell_now(run, run_trial(run, *number));
+    vec_foreach (it, &ask->untold)
+        ask_tell_now(run, run_trial(run, it->trial),
+                     it->pause ? &ask->pauses.at[it->pause - 1] : NULL);
     ask->untold.len = 0;
     search_job_free(job);
 }

@@ -48,7 +48,7 @@ static void check_ask(struct run *run)
 
     HOLDS(run->search || (!ask->job && !ask->ready));
     HOLDS(!ask->untold.len || ask->job);
-    HOLDS(count_known(run) <= ask->told);
+    HOLDS(count_known(run) + (int64_t)ask->pauses.len <= ask->told);
     HOLDS(ask->best_told <= ask->told);
     vec_foreach (trial, &run->trials) {
         HOLDS(trial->told <= ask->told);
@@ -56,8 +56,11 @@ static void check_ask(struct run *run)
         HOLDS(trial->seen <= ask->told);
         HOLDS(trial->repeat_of < trial->number);
     }
-    vec_foreach (number, &ask->untold)
-        HOLDS(trial_state_ended(run_trial(run, *number)->state));
+    vec_foreach (it, &ask->untold)
+        HOLDS(it->pause ? it->pause <= ask->pauses.len
+                        : trial_state_ended(run_trial(run, it->trial)->state));
+    vec_foreach (pause, &ask->pauses)
+        HOLDS(pause->told <= ask->told);
 }
 
 static void check_run(struct run *run)

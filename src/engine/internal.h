@@ -105,21 +105,33 @@ struct waiting {
     int64_t not_before_us; /* mono; 0: ready */
 };
 
+/* What a trial had when a rule paused it, as it was told to the search. */
+struct pause_result {
+    int64_t told, trial;
+    struct result result;
+    double *numbers; /* that the result points to; owned */
+};
+struct untold_result {
+    int64_t trial;
+    size_t pause; /* 1 + its index in `pauses`; 0: its end */
+};
+
 /* The search of a run: who uses it, what is prepared, what waits to be told (ask.c). */
 struct ask {
-    struct search_job *job; /* holds the search just now; NULL: the engine does */
-    VEC(int64_t) untold;    /* trials whose results came meanwhile, in their order */
-    bool ready;             /* a suggestion is prepared */
-    bool ahead;             /* its suggestions rest on results: they are computed ahead */
-    bool searched;          /* there were such: the search knows better what is best */
-    bool wanted;            /* a slot waits for the next one */
-    bool stalled;           /* it gives none before the next result */
-    bool final;             /* all is run: only the best is still to be named */
-    int64_t took_us;        /* computing the last one; 0: not measured */
-    int64_t told;           /* results so far: the number of the last */
-    int64_t best_told;      /* how many of them the best rests on */
-    int64_t dull_told;      /* how many there were when little was last to be expected */
-    int dull;               /* how often in a row that was so */
+    struct search_job *job;           /* holds the search just now; NULL: the engine does */
+    VEC(struct untold_result) untold; /* that came meanwhile, in their order */
+    VEC(struct pause_result) pauses;  /* what paused trials told, in its order (told.c) */
+    bool ready;                       /* a suggestion is prepared */
+    bool ahead;                       /* its suggestions rest on results: they are computed ahead */
+    bool searched;                    /* there were such: the search knows better what is best */
+    bool wanted;                      /* a slot waits for the next one */
+    bool stalled;                     /* it gives none before the next result */
+    bool final;                       /* all is run: only the best is still to be named */
+    int64_t took_us;                  /* computing the last one; 0: not measured */
+    int64_t told;                     /* results so far: the number of the last */
+    int64_t best_told;                /* how many of them the best rests on */
+    int64_t dull_told;                /* how many there were when little was last to be expected */
+    int dull;                         /* how often in a row that was so */
 };
 
 /* How many steps a completed trial made, by the unit of its progress. */
@@ -245,13 +257,15 @@ struct demand run_demand(const struct run *run);
 int ask_open(struct run *run, struct err *err);
 void ask_close(struct run *run);
 /* Bring it to where it stood, from the trials in memory and the saved state. */
-int ask_load(struct run *run, struct err *err);
+int ask_load(struct run *run, struct store *store, struct err *err);
 /* A new trial of the next suggestion: its number. 0: there is none just now. */
 int64_t ask_next(struct run *run, struct now now);
 /* The result of a trial that has ended: numbered, and told as soon as nobody holds the search. */
 void ask_tell(struct run *run, struct trial *trial);
-/* The same for one that has its number; nobody holds the search. */
-void ask_tell_now(struct run *run, const struct trial *trial);
+/* The same for what a trial has that a rule has paused. NULL: there is no search. */
+const struct pause_result *ask_tell_paused(struct run *run, const struct trial *trial);
+/* Tell what has its number (`pause` NULL: the end of the trial); nobody holds the search. */
+void ask_tell_now(struct run *run, const struct trial *trial, const struct pause_result *pause);
 /* There is no suggestion: search_ask() or search_prepare() said why. */
 void ask_failed(struct run *run, int r, const struct err *err);
 /* What its numbers say about why it was suggested. */
@@ -264,7 +278,30 @@ bool ask_anew(int64_t mean_run_us, int64_t took_us, int64_t others);
 void search_job_free(struct search_job *job);
 /* The search has nothing more to say about a run whose trials are all over. */
 bool ask_settled(struct run *run);
-/* result.c: what a trial tells, and which is best. */
+/* told.c: the results in the order in which they were told. */
+struct told {
+    int64_t number;
+    struct trial *trial;
+    const struct pause_result *pause; /* NULL: the end of the trial */
+};
+struct told_list {
+    struct told *at; /* a VEC */
+    size_t len, cap;
+};
+/* Note what a trial has that is being paused; stays until the next is noted. */
+const struct pause_result *told_add_pause(struct run *run, int64_t told, const struct trial *trial);
+/* Add it to the event of the pause; read all of them back. */
+void told_put_pause(const struct run *run, const struct pause_result *pause, struct json_out *out);
+int told_load(struct run *run, struct store *store, struct err *err);
+void told_release(struct run *run);
+/* Was that trial among the paused ones in the first `until` results? */
+bool told_of_pause(const struct run *run, int64_t trial, int64_t until);
+/* All results; an end that had no number has one then. */
+void told_order(struct run *run, struct told_list *ret);
+/* Tell the search of one. */
+enum result_kind told_tell(struct run *run, const struct trial *trial,
+                           const struct pause_result *pause);
+/* result.c: what a trial tells, and which is best. A paused one tells as if it were stopped. */
 enum result_kind result_kind_of(const struct run *run, const struct trial *trial);
 /* `numbers`: room for spec.others and spec.constraints. */
 void result_of(const struct run *run, const struct trial *trial, double *numbers,

@@ -141,7 +141,7 @@ static int load_rows(struct run *run, struct store *store, struct now now, struc
     if (r == -EBADMSG)
         err_set(err, EBADMSG, "its trials do not fit its spec");
     if (r >= 0)
-        r = ask_load(run, err);
+        r = ask_load(run, store, err);
     if (r < 0)
         return r;
     curves_load(run);

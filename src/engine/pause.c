@@ -40,7 +40,8 @@ static void ask_turn(struct live *live, struct now now)
                   (struct effect){.kind = EFFECT_TURN, .id = live->attempt.id, .turn = live->turn});
 }
 
-static void announce(struct run *run, const struct trial *trial, const char *event, struct now now)
+static void announce(struct run *run, const struct trial *trial, const char *event,
+                     const struct pause_result *told, struct now now)
 {
     autorelease(str) struct str json = STR_INIT, words = STR_INIT;
     struct json_out out = event_begin(&json, event, run, trial);
@@ -50,6 +51,8 @@ static void announce(struct run *run, const struct trial *trial, const char *eve
     if (trial->last_step != STEP_NONE)
         json_put_int(&out, "step", trial->last_step);
     json_put_text(&out, "words", words.s);
+    if (told)
+        told_put_pause(run, told, &out);
     json_end_object(&out);
     engine_event(run, trial->number, &json, now);
 }
@@ -62,7 +65,10 @@ static void begin(struct live *live, enum reason why, struct now now)
     trial_become(run, trial, TRIAL_PAUSED, why);
     live->ran_us = live_elapsed_us(live, now);
     run_save_trial(run, trial, false);
-    announce(run, trial, "trial_paused", now);
+    struct trial by_now = *trial;
+    by_now.run_us += live->ran_us;
+    announce(run, trial, "trial_paused", why == REASON_HELD ? NULL : ask_tell_paused(run, &by_now),
+             now);
     ask_turn(live, now);
 }
 
@@ -93,7 +99,7 @@ void pause_resume(struct run *run, struct trial *trial, struct now now)
     }
     trial_become(run, trial, TRIAL_RUNNING, REASON_NONE);
     run_save_trial(run, trial, false);
-    announce(run, trial, "trial_resumed", now);
+    announce(run, trial, "trial_resumed", NULL, now);
     ask_turn(live, now);
 }
 
@@ -382,7 +388,7 @@ void pause_park(struct live *live, struct trial *trial, struct now now)
 
     trial_become(run, trial, TRIAL_PAUSED, REASON_CHECKPOINT);
     run_park_curve(run, &live->curve);
-    announce(run, trial, "trial_parked", now);
+    announce(run, trial, "trial_parked", NULL, now);
 }
 
 void pause_unpark(struct run *run, int64_t trial)

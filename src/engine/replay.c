@@ -21,8 +21,8 @@ struct extended {
 };
 
 struct replay {
-    struct run run;            /* only spec, experiment, trials, knowledge and search are used */
-    VEC(struct trial *) order; /* those with a result, as they were told */
+    struct run run;         /* only spec, experiment, trials, knowledge and search are used */
+    struct told_list order; /* all results, as they were told */
     size_t told;
     VEC(struct trial *) voids; /* those that ended without one, as they ended */
     size_t voided;
@@ -46,12 +46,6 @@ static int load_trial(const struct trial_row *row, void *arg)
     return 0;
 }
 
-static int by_told(const void *a, const void *b)
-{
-    const struct trial *x = *(struct trial *const *)a, *y = *(struct trial *const *)b;
-    return (x->told > y->told) - (x->told < y->told);
-}
-
 static int by_ended(const void *a, const void *b)
 {
     const struct trial *x = *(struct trial *const *)a, *y = *(struct trial *const *)b;
@@ -61,15 +55,11 @@ static int by_ended(const void *a, const void *b)
 static void sort_trials(struct replay *replay)
 {
     vec_foreach (trial, &replay->run.trials) {
-        if (!trial->experiment || !trial_state_ended(trial->state))
-            continue;
-        if (trial->told)
-            vec_push(&replay->order, trial);
-        else if (result_kind_of(&replay->run, trial) == RESULT_VOID)
+        if (trial->experiment && trial_state_ended(trial->state) &&
+            result_kind_of(&replay->run, trial) == RESULT_VOID)
             vec_push(&replay->voids, trial);
     }
-    if (replay->order.len)
-        qsort(replay->order.at, replay->order.len, sizeof(*replay->order.at), by_told);
+    told_order(&replay->run, &replay->order);
     if (replay->voids.len)
         qsort(replay->voids.at, replay->voids.len, sizeof(*replay->voids.at), by_ended);
 }
@@ -114,28 +104,29 @@ static int load(struct replay *replay, struct store *store, int64_t id, struct e
         r = ask_open(run, err);
     if (r >= 0)
         r = store_trials(store, &query, load_trial, run, err);
+    if (r >= 0)
+        r = told_load(run, store, err);
     return r < 0 ? r : 0;
 }
 
-static void tell(struct replay *replay, const struct trial *trial)
+/* The next results, up to that number. */
+static void tell_results(struct replay *replay, int64_t until)
 {
-    const struct run *run = &replay->run;
-    size_t n = run->spec.others.len + run->spec.constraints.len;
-    autofree(mem) double *numbers = xcalloc(n + 1, sizeof(*numbers));
-    struct result result;
-
-    result_of(run, trial, numbers, &result);
-    search_tell(run->search, trial->point, &result);
+    for (; replay->told < replay->order.len; replay->told++) {
+        const struct told *told = &replay->order.at[replay->told];
+        if (told->number > until)
+            return;
+        told_tell(&replay->run, told->trial, told->pause);
+    }
 }
 
 /* All that was known when this trial was suggested. */
 static void tell_until(struct replay *replay, const struct trial *trial)
 {
-    while (replay->told < replay->order.len && replay->order.at[replay->told]->told <= trial->seen)
-        tell(replay, replay->order.at[replay->told++]);
+    tell_results(replay, trial->seen);
     while (replay->voided < replay->voids.len &&
            replay->voids.at[replay->voided]->ended_us < trial->created_us)
-        tell(replay, replay->voids.at[replay->voided++]);
+        told_tell(&replay->run, replay->voids.at[replay->voided++], NULL);
 }
 
 /* One trial: 1 it comes again, 0 it was not a suggestion, -ENODATA another one comes. */
@@ -156,8 +147,10 @@ static int ask_one(struct replay *replay, const struct trial *trial)
     return 1;
 }
 
-static bool was_over(const struct trial *trial, const struct extended *then)
+static bool was_over(const struct run *run, const struct trial *trial, const struct extended *then)
 {
+    if (told_of_pause(run, trial->number, then->told))
+        return true; /* it had told something, at least */
     if (trial->told)
         return trial->told <= then->told;
     return trial_state_ended(trial->state) && trial->ended_us <= then->time_us;
@@ -172,7 +165,7 @@ static void asked_until(struct replay *replay, const struct extended *then, bool
     for (int64_t i = 0; i < MIN(then->made, (int64_t)run->trials.len); i++) {
         const struct trial *trial = &run->trials.at[i];
         bool gone = !trial->experiment;
-        if ((gone || was_over(trial, then)) == over)
+        if ((gone || was_over(run, trial, then)) == over)
             search_asked(run->search, gone ? nowhere : trial->point, ask_why(trial), over);
     }
 }
@@ -188,10 +181,8 @@ static int extend(struct replay *replay, const struct extended *to)
     if (r < 0)
         return r;
     asked_until(replay, to, true);
-    for (replay->told = 0;
-         replay->told < replay->order.len && replay->order.at[replay->told]->told <= to->told;
-         replay->told++)
-        tell(replay, replay->order.at[replay->told]);
+    replay->told = 0;
+    tell_results(replay, to->told);
     while (replay->voided < replay->voids.len &&
            replay->voids.at[replay->voided]->ended_us <= to->time_us)
         replay->voided++;
@@ -235,6 +226,7 @@ static void replay_release(struct replay *replay)
         trial_release(trial);
     vec_release(&run->trials);
     vec_release(&replay->order);
+    told_release(run);
     vec_release(&replay->voids);
     vec_release(&replay->extensions);
     knowledge_release(&run->knowledge);

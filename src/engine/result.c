@@ -48,6 +48,8 @@ enum result_kind result_kind_of(const struct run *run, const struct trial *trial
         return isfinite(trial->value) ? RESULT_VALUE : RESULT_FAILED;
     case TRIAL_STOPPED:
         return stopped_for_itself(trial->reason) ? RESULT_STOPPED : RESULT_VOID;
+    case TRIAL_PAUSED:
+        return trial->reason == REASON_HELD ? RESULT_VOID : RESULT_STOPPED;
     case TRIAL_FAILED:
         return own_fault(run, trial->reason) ? RESULT_FAILED : RESULT_VOID;
     default:

@@ -171,13 +171,28 @@ static bool is_over(const struct cmaes *c)
     return (c->cma.d && cma_is_spent(&c->cma)) || c->stale > 20 + 30 * d / c->lambda;
 }
 
-static void end_generation(struct cmaes *c)
+/* The row where the trial of this one told first. */
+static size_t first_row(const struct history *h, size_t row)
+{
+    while (h->replaces.at[row])
+        row = h->replaces.at[row] - 1;
+    return row;
+}
+
+/* The rows of this generation: each trial once, and none that an earlier one has learned from. */
+static size_t list_generation(const struct cmaes *c, size_t *ret_rows)
+{
+    const struct history *h = &c->base.history;
+    size_t n = 0;
+    for (size_t row = c->begin; row < h->n; row++)
+        if (!h->replaced.at[row] && first_row(h, row) >= c->begin)
+            ret_rows[n++] = row;
+    return n;
+}
+
+static void end_generation(struct cmaes *c, size_t *rows, size_t n)
 {
     struct search *s = &c->base;
-    size_t n = s->history.n - c->begin;
-    autofree(mem) size_t *rows = xcalloc(n, sizeof(*rows));
-    for (size_t k = 0; k < n; k++)
-        rows[k] = c->begin + k;
     qsort_r(rows, n, sizeof(*rows), by_rank, s);
     learn_numbers(c, rows);
     for (size_t j = 0; j < c->encoder.d; j++)
@@ -196,8 +211,15 @@ static void end_generation(struct cmaes *c)
 static void cmaes_told(struct search *s)
 {
     struct cmaes *c = cmaes_of(s);
-    if (s->history.n - c->begin >= c->lambda)
-        end_generation(c);
+    size_t row = s->history.n - 1, n = s->history.n - c->begin;
+    if (s->history.replaces.at[row] && s->history.replaces.at[row] - 1 == c->best)
+        c->best = row;
+    if (n < c->lambda)
+        return;
+    autofree(mem) size_t *rows = xcalloc(n, sizeof(*rows));
+    n = list_generation(c, rows);
+    if (n >= c->lambda)
+        end_generation(c, rows, n);
 }
 
 /* ---- asking ---- */

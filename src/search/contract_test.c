@@ -359,6 +359,50 @@ TEST(settings_that_others_ran_are_not_asked)
     for_all(check_told_unasked);
 }
 
+/* ---- paused trials ---- */
+
+/* All are paused once or twice, and most of them end, failed ones too. */
+static size_t pause_all(struct search *s, size_t n, double (*points)[MAX_PARAMS])
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!ask_point(s, points[i]))
+            return i;
+        assert_int_equal(history_given(&s->history, points[i]), 1);
+        for (size_t k = 1; k <= 3 && k * LATE <= i; k++) {
+            size_t of = i - k * LATE;
+            struct result result = made_up(of + 7 - k);
+            if ((k == 2 && of % 2) || (k == 3 && of % 5 == 0))
+                continue;
+            if (k < 3 && result.kind == RESULT_VALUE)
+                result.kind = RESULT_STOPPED;
+            result.passing = k < 3;
+            result.replaces = k > 1;
+            search_tell(s, points[of], &result);
+        }
+    }
+    return n;
+}
+
+static void check_paused(const struct run *run)
+{
+    double a[MANY][MAX_PARAMS], b[MANY][MAX_PARAMS];
+    autofree(search) struct search *s = new_search(run, 8), *t = new_search(run, 8);
+    size_t n = pause_all(s, many(run), a), standing = 0;
+    assert_int_equal(pause_all(t, many(run), b), n);
+    assert_true(all_equal(a, b, n, run->space.n));
+    for (size_t i = 0; i < s->history.n; i++)
+        standing += !s->history.replaced.at[i];
+    if (n == many(run))
+        assert_int_equal(standing, n - LATE);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(history_given(&s->history, a[i]), 1);
+}
+
+TEST(what_a_paused_trial_tells_stands_until_it_tells_more)
+{
+    for_all(check_paused);
+}
+
 /* ---- interruption ---- */
 
 /* A search in a new process: what was saved, the asks, and the results of the first `told`. */

@@ -81,7 +81,13 @@ static void add_result(struct data *data, const struct search *s, size_t at)
     struct data_row *row = find_row(data, history_x(&s->history, at), s->history.d, at);
     double value = column_value(s, at, data->column);
     double deviation = data->column == 0 ? s->history.deviation.at[at] : 0;
+    bool passing = s->history.passing.at[at];
 
+    if (passing && row->count && !row->passing)
+        return; /* of an earlier trial more is known */
+    if (row->passing)
+        *row = (struct data_row){.first = at};
+    row->passing = passing;
     row->count++;
     row->whole += s->history.kind.at[at] == RESULT_VALUE;
     if (isnan(value))

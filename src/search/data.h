@@ -2,8 +2,9 @@
 /*
  * data.h — one column of the history (an objective, or a constraint's excess) as a model sees it.
  *
- * Results of one setting are one row with their mean; failures count as the worst seen. Targets are
- * scaled (scale.h), less what earlier experiments predict (transfer.h). Private to search/.
+ * Results of one setting are one row with their mean, where a paused trial's counts only until
+ * there is another; failures count as the worst seen. Targets are scaled (scale.h), less what
+ * earlier experiments predict (transfer.h). Private to search/.
  */
 #ifndef HONE_SEARCH_DATA_H
 #define HONE_SEARCH_DATA_H
@@ -23,6 +24,7 @@ struct data_row {
     double mean;      /* of the finite ones */
     double deviation; /* of that mean, where results said so; else 0 */
     double squares;   /* of the finite ones about their mean */
+    bool passing;     /* it is of a paused trial: the next result of the setting takes its place */
 };
 
 struct data {

@@ -105,10 +105,21 @@ static bool is_fitter(const struct evolve *e, size_t a, size_t b)
     return e->rows[a] > e->rows[b];
 }
 
+/* The place of the member that is replaced (1 + its row), or a new one. */
+static size_t find_member(const struct evolve *e, size_t replaces)
+{
+    size_t at = 0;
+    while (at < e->n && e->rows[at] + 1 != replaces)
+        at++;
+    return at;
+}
+
 static void evolve_told(struct search *s)
 {
     struct evolve *e = evolve_of(s);
-    e->rows[e->n++] = s->history.n - 1;
+    size_t row = s->history.n - 1, at = find_member(e, s->history.replaces.at[row]);
+    e->rows[at] = row;
+    e->n = MAX(e->n, at + 1);
     rate(e);
     if (e->n <= e->most)
         return;

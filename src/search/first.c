@@ -144,7 +144,8 @@ static bool ask_repeat(struct search *s, struct suggestion *ret)
     for (size_t i = 0; i < (twice ? 2 : n); i++) {
         const double *x = history_x(&s->history, model->data.rows.at[rows[i]].first);
         double gain = gain_of_run(deviation[i], i ? mean[0] - mean[i] : mean[0] - mean[1], noise);
-        if (mean[i] - deviation[i] > mean[0] + deviation[0] || in_flight(s, x) || gain <= most)
+        if (mean[i] - deviation[i] > mean[0] + deviation[0] || in_flight(s, x) || gain <= most ||
+            model->data.rows.at[rows[i]].passing) /* it may go on */
             continue;
         most = gain;
         chosen = i;
@@ -183,7 +184,7 @@ int first_best(struct search *s, struct best *ret)
         return -ENODATA;
     *ret = (struct best){.row = history->n, .deviation = NAN, .noise = NAN};
     for (size_t i = 0; i < history->n; i++) {
-        if (!isfinite(history->value.at[i]) ||
+        if (!isfinite(history->value.at[i]) || history->replaced.at[i] ||
             !point_equal(history_x(history, i), history_x(history, best), history->d))
             continue;
         ret->row = MIN(ret->row, i);

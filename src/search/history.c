@@ -56,17 +56,31 @@ static double number_or_nan(const double *numbers, size_t i)
     return numbers && isfinite(numbers[i]) ? numbers[i] : NAN;
 }
 
+/* The passing result of x that is replaced from now on: 1 + its row, or 0. */
+static size_t replace(struct history *history, const double *x)
+{
+    for (size_t i = 0; i < history->n; i++)
+        if (history->passing.at[i] && !history->replaced.at[i] &&
+            point_equal(history_x(history, i), x, history->d)) {
+            history->replaced.at[i] = true;
+            return i + 1;
+        }
+    return 0;
+}
+
+/* A paused trial that ends without a result keeps the one that it has told. */
 bool history_tell(struct history *history, const double *x, const struct result *result,
                   size_t n_others, size_t n_excess)
 {
-    bool flew = land(history, x);
+    bool flew = !result->replaces && land(history, x);
 
     if (result->kind == RESULT_VOID) {
         if (flew)
             count_given(history, x, -1);
         return false;
     }
-    if (!flew)
+    size_t old = result->replaces ? replace(history, x) : 0;
+    if (!flew && !old)
         count_given(history, x, 1);
     vec_reserve(&history->x, 1);
     for (size_t i = 0; i < history->d; i++)
@@ -79,6 +93,9 @@ bool history_tell(struct history *history, const double *x, const struct result 
     for (size_t i = 0; i < n_excess; i++)
         vec_push(&history->excess, number_or_nan(result->excess, i));
     vec_push(&history->cost, result->cost > 0 && isfinite(result->cost) ? result->cost : NAN);
+    vec_push(&history->passing, result->passing);
+    vec_push(&history->replaced, false);
+    vec_push(&history->replaces, old);
     history->n++;
     return true;
 }
@@ -92,6 +109,9 @@ void history_release(struct history *history)
     vec_release(&history->others);
     vec_release(&history->excess);
     vec_release(&history->cost);
+    vec_release(&history->passing);
+    vec_release(&history->replaced);
+    vec_release(&history->replaces);
     vec_release(&history->pending);
     map_release(&history->given);
 }

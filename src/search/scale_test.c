@@ -185,6 +185,35 @@ TEST(results_of_one_setting_are_one_row_and_failures_are_the_worst)
     fixture_release(&f);
 }
 
+TEST(a_paused_trials_value_counts_until_the_next_result_of_its_setting)
+{
+    struct fixture f;
+    struct data data;
+    double x[] = {1, 2}, broken = 1, kept = -1;
+    fixture_init(&f);
+    data_init(&data, &f.encoder, NULL, 0);
+    struct result at_a_rung = {RESULT_STOPPED, .value = 9, .excess = &broken, .passing = true};
+    search_tell(f.s, &x[0], &at_a_rung);
+    tell_value(f.s, &x[1], 4);
+    assert_true(data_update(&data, f.s, 2));
+    assert_true(data.rows.at[0].mean == 9 && data.rows.at[0].passing && !data.rows.at[1].passing);
+    at_a_rung.value = 7;
+    at_a_rung.replaces = true;
+    search_tell(f.s, &x[0], &at_a_rung);
+    assert_true(data_update(&data, f.s, 3));
+    assert_true(data.rows.at[0].mean == 7 && data.rows.at[0].count == 1);
+    search_tell(f.s, &x[0], &(struct result){.value = 5, .excess = &kept, .replaces = true});
+    assert_true(data_update(&data, f.s, 4));
+    assert_int_equal(data.rows.len, 2);
+    assert_true(data.rows.at[0].mean == 5 && data.rows.at[0].count == 1);
+    assert_true(data.rows.at[0].first == 3 && !data.rows.at[0].passing);
+    search_tell(f.s, &x[1], &at_a_rung); /* of a repeat */
+    assert_true(data_update(&data, f.s, 5));
+    assert_true(data.rows.at[1].mean == 4 && data.rows.at[1].count == 1);
+    data_release(&data);
+    fixture_release(&f);
+}
+
 TEST(rows_that_matter_are_the_best_the_newest_and_some_between)
 {
     struct fixture f;

@@ -60,6 +60,8 @@ struct result {
     const double *others; /* n_objectives − 1 further ones, minimised; NULL: none are known */
     const double *excess; /* n_constraints: by how much each is broken, ≤ 0: kept; NULL: unknown */
     double cost;          /* of the trial, > 0; 0 or NaN: unknown */
+    bool passing;         /* of a paused trial: it counts until the trial's next result is told */
+    bool replaces;        /* the trial has told a passing one, whose place this one takes */
 };
 
 enum why {
@@ -95,6 +97,9 @@ struct history {
     VEC(double) others;    /* (n, n_objectives − 1), NaN unknown */
     VEC(double) excess;    /* (n, n_constraints), NaN unknown */
     VEC(double) cost;      /* (n), NaN unknown */
+    VEC(uint8_t) passing;  /* (n) bool: told by a paused trial */
+    VEC(uint8_t) replaced; /* (n) bool: the trial has told another since */
+    VEC(size_t) replaces;  /* (n) 1 + the row whose place it takes; 0: none */
     size_t n_pending;
     VEC(double) pending; /* (n_pending, d) in flight, in the order given out */
     struct map given;    /* point_hash() → how often it was given out, as a number */
@@ -166,7 +171,9 @@ void search_forget(struct search *s);
 /* A point was given out by an earlier process: its number among the asks is taken. It is in flight,
  * unless `told`: its result follows by search_tell(). */
 void search_asked(struct search *s, const double *x, enum why why, bool told);
-/* The result of a point in flight (or of any point of the space: then it just teaches). */
+/* The result of a point in flight (or of any point of the space: then it just teaches). A trial
+ * that is paused may tell what it has: it is not in flight any more, and what it tells later
+ * replaces. */
 void search_tell(struct search *s, const double *x, const struct result *result);
 /* What search_asked() and search_tell() do not bring back. */
 void search_save(const struct search *s, struct str *to);

@@ -138,11 +138,32 @@ static void forget_oldest(struct tpe *tpe, size_t row)
         parzen_remove(&tpe->bad, row % WINDOW);
 }
 
+/* A trial has told more: what it told before is neither good nor bad. */
+static void forget_replaced(struct tpe *tpe, size_t row)
+{
+    size_t k = 0;
+    while (k < tpe->n_good && tpe->members[k] != row)
+        k++;
+    if (k == tpe->n_good) {
+        if (row + WINDOW >= tpe->base.history.n && is_bad(tpe, row))
+            parzen_remove(&tpe->bad, row % WINDOW);
+        return;
+    }
+    size_t last = --tpe->n_good, moved = tpe->members[last];
+    parzen_remove(&tpe->good, last);
+    if (k == last)
+        return;
+    parzen_remove(&tpe->good, k);
+    make_good(tpe, k, moved);
+}
+
 static void tpe_told(struct search *s)
 {
     struct tpe *tpe = tpe_of(s);
-    size_t row = s->history.n - 1;
+    size_t row = s->history.n - 1, old = s->history.replaces.at[row];
     forget_oldest(tpe, row);
+    if (old)
+        forget_replaced(tpe, old - 1);
     if (s->problem.n_objectives == 1)
         split_by_value(tpe, row);
     else
@@ -156,7 +177,7 @@ static size_t collect(const struct search *s, size_t from, double *values, doubl
     size_t m = s->problem.n_objectives, n = h->n - from, usable = 0;
     for (size_t i = 0; i < n; i++) {
         size_t row = from + i;
-        bool failed = h->kind.at[row] == RESULT_FAILED;
+        bool failed = h->kind.at[row] == RESULT_FAILED || h->replaced.at[row];
         values[i * m] = isnan(h->value.at[row]) ? INFINITY : h->value.at[row];
         for (size_t k = 1; k < m; k++) {
             double value = h->others.at[row * (m - 1) + k - 1];
