@@ -610,7 +610,7 @@ const struct cmd cmd_export = {
         "generation, one for each system parameter (its value when the step ran), one for "
         "each parameter. Samples of one step that the program told together are one row; a "
         "step that was run twice, since its trial started again, has two.\n\n"
-        "--summary: trial,state,reason,value,runtime_s,steps (the last),seconds_per_step "
+        "--summary: trial,state,reason,value,runtime_s,steps (made),seconds_per_step "
         "(also in the first and in the last configuration),target,changes (of the machine), "
         "change_cost_s (all of them),live_change_s and restart_change_s (one, on average),"
         "energy_j,energy (measured or estimated), then best_NAME and final_NAME for each "

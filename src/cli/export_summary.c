@@ -15,6 +15,13 @@
 
 #define STEPS_MIN 5
 
+/* Of a metric: a fall is a counter that began anew, or work that is done again. */
+struct count {
+    bool some;
+    int64_t first, furthest; /* since it fell */
+    int64_t fallen;          /* by so much, in all */
+};
+
 struct pace {
     double seconds, steps;
 };
@@ -26,12 +33,38 @@ struct summing {
     /* of the trial */
     const struct trial_row *row;
     struct tuning tuning;
-    VEC(struct pace) paces; /* of each phase */
+    VEC(struct pace) paces;   /* of each phase */
+    VEC(struct count) counts; /* by the place of the metric */
 
     /* of the attempt */
     int64_t attempt, step, time_us; /* the furthest step; time 0: none yet */
-    size_t phase;                   /* it ran in */
+    size_t phase, place;            /* it ran in; of its metric */
 };
+
+/* Has the counter fallen? A little less than before are workers that report side by side. */
+static bool count_step(struct count *count, int64_t step)
+{
+    int64_t fall = 0, fallen;
+    bool fell = count->some && step < count->furthest &&
+                !__builtin_sub_overflow(count->furthest, step, &fall) &&
+                (step <= count->first || fall > STEPS_MIN) &&
+                !__builtin_add_overflow(count->fallen, fall, &fallen);
+
+    if (fell)
+        count->fallen = fallen;
+    if (fell || !count->some)
+        count->first = count->furthest = step;
+    count->some = true;
+    count->furthest = MAX(count->furthest, step);
+    return fell;
+}
+
+static struct count *count_at(struct summing *sum, size_t place)
+{
+    while (sum->counts.len <= place)
+        vec_push(&sum->counts, (struct count){0});
+    return &sum->counts.at[place];
+}
 
 /* Where the clock was set, its times and those of the decisions may differ: by the step. */
 static size_t phase_of(const struct summing *sum, const struct series_point *point)
@@ -46,6 +79,8 @@ static void on_sample(const struct series_sample *sample, void *arg)
     struct summing *sum = arg;
     const struct series_point *point = &sample->point;
 
+    if (count_step(count_at(sum, sample->place), point->step) && sample->place == sum->place)
+        sum->time_us = 0;
     if (!point->time_us || (sum->time_us && point->step <= sum->step))
         return;
     size_t phase = phase_of(sum, point);
@@ -57,6 +92,7 @@ static void on_sample(const struct series_sample *sample, void *arg)
     sum->step = point->step;
     sum->time_us = point->time_us;
     sum->phase = phase;
+    sum->place = sample->place;
 }
 
 struct series_walk export_walk(const struct export *export, const struct trial *trial,
@@ -86,6 +122,8 @@ static int measure(struct summing *sum)
         struct series_walk walk = export_walk(sum->export, trial, n);
         sum->attempt = n;
         sum->time_us = 0;
+        vec_foreach (count, &sum->counts)
+            count->some = false;
         r = series_walk(&walk, on_sample, sum, sum->export->err);
     }
     return r;
@@ -171,6 +209,17 @@ static double figure_at(const struct figures *figures, size_t i)
     return figure;
 }
 
+/* The last step; where steps fell, all that were made. */
+static int64_t steps_of(const struct summing *sum)
+{
+    int64_t steps = sum->row->trial.last_step, made;
+
+    vec_foreach (count, &sum->counts)
+        if (count->fallen && !__builtin_add_overflow(count->furthest, count->fallen, &made))
+            steps = MAX(steps, made);
+    return steps;
+}
+
 /* A step is written as it is: as a double a large one would be another. */
 static bool is_step(const struct trial *trial, size_t column)
 {
@@ -233,7 +282,7 @@ static void csv_row(const struct summing *sum)
             trial_state_name(trial->state), trial->reason ? reason_name(trial->reason) : "");
     for (size_t i = 0; i < ARRAY_LEN(columns); i++)
         if (is_step(trial, i))
-            fprintf(to, ",%lld", (long long)trial->last_step);
+            fprintf(to, ",%lld", (long long)steps_of(sum));
         else
             csv_next_known(to, figure_at(&figures, i));
     csv_next(to, energy_word(trial));
@@ -262,7 +311,7 @@ static void json_row(const struct summing *sum)
     json_put_text(&out, "reason", trial->reason ? reason_name(trial->reason) : NULL);
     for (size_t i = 0; i < ARRAY_LEN(columns); i++)
         if (is_step(trial, i))
-            json_put_int(&out, columns[i].name, trial->last_step);
+            json_put_int(&out, columns[i].name, steps_of(sum));
         else
             json_put_known(&out, columns[i].name, figure_at(&figures, i));
     json_put_text(&out, "energy", *energy_word(trial) ? energy_word(trial) : NULL);
@@ -279,7 +328,7 @@ static int load(struct summing *sum, const struct trial_row *row, const struct t
     const struct export *export = sum->export;
 
     sum->row = row;
-    sum->paces.len = 0;
+    sum->paces.len = sum->counts.len = 0;
     int r = tuning_load(&sum->tuning, export->store, &export->target->spec, row, log, export->err);
     return r < 0 ? r : measure(sum);
 }
@@ -295,6 +344,7 @@ int trial_pace(const struct export *export, const struct trial_row *row,
         *ret = (struct trial_pace){seconds_per_step(overall(&sum)),
                                    seconds_per_step(*vec_last(&sum.paces))};
     vec_release(&sum.paces);
+    vec_release(&sum.counts);
     tuning_release(&sum.tuning);
     return r;
 }
@@ -323,6 +373,7 @@ int export_summary(const struct export *export)
     if (r == 0)
         r = store_trials(export->store, &query, on_trial, &sum, export->err);
     vec_release(&sum.paces);
+    vec_release(&sum.counts);
     tuning_log_release(&sum.log);
     return r;
 }

@@ -359,6 +359,28 @@ TEST(where_the_clock_was_set_steps_have_no_length)
     bench_release(&bench);
 }
 
+TEST(steps_that_go_back_count_as_they_were_made)
+{
+    struct bench bench;
+    autorelease(str) struct str steps = STR_INIT;
+
+    bench_init(&bench, 1);
+    bench.row.trial.last_step = 9;
+    txn_put_trial(bench.txn, &bench.row.trial, 1, "{\"lr\":0.5}");
+    attempt(&bench, 1, 0, "{\"threads\":2,\"mode\":\"fast\"}", 1);
+    for (int i = 0; i < 3; i++) {
+        add_steps(&steps, 0, 10, 1 + 10 * i, 0.5);
+        str_addf(&steps, "train loss=8,step=8i %lld000\n",
+                 (long long)(BEGAN + (6 + 10 * i) * SECOND));
+        str_addf(&steps, "val acc=1,step=%di %lld000\n", i,
+                 (long long)(BEGAN + (7 + 10 * i) * SECOND));
+    }
+    file(&bench, 1, "metrics", steps.s);
+    check(&bench, export_summary, false,
+          SUMMARY_HEAD "1.1,completed,,0.25,9,27,0.5,0.5,0.5,,0,0,,,,,2,fast,2,fast,0.5\n");
+    bench_release(&bench);
+}
+
 TEST(a_trial_without_anything_has_a_row_too)
 {
     struct bench bench;

@@ -57,8 +57,7 @@ static void count_anew(struct live *live, struct now now)
 void progress_changed(struct live *live, struct now now)
 {
     live->progress.holding = false;
-    window_change(&live->progress.window,
-                  fmax((double)now.wall_us / 1e6, stamps_now_s(&live->progress, now)));
+    window_change(&live->progress.window, (double)now.wall_us / 1e6);
 }
 
 void progress_again(struct live *live, struct now now)
@@ -101,6 +100,23 @@ static void note_startup(struct live *live, double at_s, struct now now)
     tuning->startup_s = tuning->startup_s > 0 ? 0.7 * tuning->startup_s + 0.3 * took : took;
 }
 
+/* A counter that began anew, or work that is done again: what a change cost is not to be told
+ * across that. Said once of an experiment. */
+static void on_step_back(struct live *live, double step, struct now now)
+{
+    struct tuning *tuning = live->run->tuning;
+
+    if (!live->tuned)
+        return;
+    live->tuned->changed_s = NAN;
+    if (tuning->back_noted)
+        return;
+    tuning->back_noted = true;
+    tuned_note(live, now,
+               "the steps of %s go back, from %.0f to %.0f: what is measured begins anew there",
+               live->progress.metric, live->progress.step, step);
+}
+
 static void feed(struct live *live, const struct agent_sample *sample, struct now now)
 {
     struct progress *progress = &live->progress;
@@ -109,6 +125,8 @@ static void feed(struct live *live, const struct agent_sample *sample, struct no
     if (isnan(progress->step))
         note_startup(live, at_s, now);
     stamps_step(live, sample, now);
+    if (step < progress->step && at_s >= progress->at_s)
+        on_step_back(live, step, now);
     if (!progress->jumped && !(progress->first_step <= step && progress->first_s <= at_s)) {
         progress->first_s = at_s;
         progress->first_step = step;
@@ -150,7 +168,7 @@ static void choose_metric(struct live *live, const char *metric, struct now now)
     progress->metric = xstrdup(metric);
     progress->unit = hash_bytes(metric, strlen(metric), 0);
     progress->step = progress->at_s = NAN;
-    progress->first_step = progress->first_s = NAN;
+    progress->first_step = progress->first_s = progress->ahead_s = NAN;
     count_anew(live, now);
 }
 

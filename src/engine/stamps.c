@@ -74,8 +74,9 @@ void stamps_look(struct live *live, const struct agent_sample *samples, size_t n
 
     progress->jumped = false;
     stamps_clock(live, now);
-    for (size_t i = 0; i < n; i++)
-        newest_us = MAX(newest_us, samples[i].time_us);
+    for (size_t i = 0; progress->metric && i < n; i++)
+        if (samples[i].time_us > newest_us && str_eq(samples[i].metric, progress->metric))
+            newest_us = samples[i].time_us;
     if (!newest_us)
         return;
     double ahead_s = ((double)newest_us - (double)now.mono_us) / 1e6;
@@ -98,6 +99,7 @@ void stamps_step(struct live *live, const struct agent_sample *sample, struct no
         progress->ahead_s = at_s - (double)now.mono_us / 1e6;
     } else { /* told late, or again */
         window_change(&progress->window, at_s);
+        progress->ahead_s = NAN;
     }
 }
 

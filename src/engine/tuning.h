@@ -119,6 +119,7 @@ struct tuning {
     bool stuck_noted;           /* it was said that nothing can be changed */
     bool restart_noted;         /* … that a restart needs a checkpoint */
     bool blind_noted;           /* … that what changes learning is judged by steps */
+    bool back_noted;            /* … that steps go back */
     struct learning *learning;  /* of the newest trial that has told some; borrowed from it */
     int64_t clustered_us;       /* mono: when the map of workloads was drawn last */
     size_t running;             /* trials, when the width was last looked at */

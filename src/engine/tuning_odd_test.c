@@ -230,6 +230,23 @@ TEST(a_clock_that_is_set_decides_nothing)
     check_jump(0, -9700000);
 }
 
+TEST(a_single_time_far_ahead_does_not_keep_the_others_from_being_heard)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    struct program program = launch(1, by_threads, true);
+    report_metric(1, METRIC_TOTAL, 0, 1e6);
+    train(&program, 0.5);
+    stamps_ahead_us = 1000000000 * US_PER_S;
+    report_metric(1, "other", 7, 1);
+    report_metric(1, "loss", program.step, 1);
+    stamps_ahead_us = 0;
+    train(&program, 30);
+    assert_string_equal(system_of(1), "{\"threads\":1}");
+    assert_int_equal(count_events("\"advice\":\"revert\""), 0);
+    tear_down();
+}
+
 TEST(samples_that_are_read_late_are_no_clock_that_was_set)
 {
     set_up(4, 0);
@@ -242,6 +259,24 @@ TEST(samples_that_are_read_late_are_no_clock_that_was_set)
     }
     stamps_ahead_us = 0;
     assert_int_equal(count_events("the clock went "), 0);
+    assert_string_equal(system_of(1), "{\"threads\":1}");
+    tear_down();
+}
+
+TEST(what_a_change_cost_is_not_told_across_steps_that_go_back)
+{
+    set_up(4, 0);
+    submit(LONG_SPEC("\"threads\":[2,1]", ""));
+    struct program program = launch(1, by_threads, true);
+    report_metric(1, METRIC_TOTAL, 0, 1e6);
+    train_until_other_than(&program, "{\"threads\":2}");
+    program.step = 0;
+    for (int i = 0; i < 10; i++) {
+        train(&program, 3);
+        program.step = 0;
+    }
+    assert_int_equal(count_events("\"event\":\"changed\""), 0);
+    assert_int_equal(count_events("the steps of loss go back"), 1);
     assert_string_equal(system_of(1), "{\"threads\":1}");
     tear_down();
 }
