@@ -53,7 +53,7 @@ $ hone export far --iterations --jsonl | head -1
 $ until hone show far.1 --json | grep -q '"metric":"m.x","count":3'; do sleep 0.02; done; hone show far.1 --json | tr '{' '\n' | grep -o '"metric":"m.[nx]".*"count":[0-9]*'
 "metric":"m.n","count":4
 "metric":"m.x","count":3
-$ hone ls far --where 'count(m.x) == 3 and sum(m.x) == 12 and last(m.x) == 2' | grep -c 1.1
+$ hone ls far --where 'count(m.x) == 3 and sum(m.x) == 12 and last(m.x) == 3' | grep -c 1.1
 1
 $ hone ls far --where 'count(m.x) > 3'
 none fits
