@@ -131,8 +131,7 @@ static void put_trial(struct import *import, struct trial *trial, const json_t *
     import->ended_us = MAX(import->ended_us, trial->ended_us);
     if (trial->started_us > 0)
         experiment->created_us = MIN(experiment->created_us, trial->started_us);
-    if (trial->state != TRIAL_FAILED || isfinite(trial->value))
-        trial->told = ++import->told;
+    trial->told = ++import->told; /* that it failed is known, too */
     space_json(&import->spec.space, trial->point, &out);
     txn_put_trial(import->txn, trial, import->spec.space.n, params.s);
     if (json_get_text(json, "note", NULL))

@@ -95,11 +95,13 @@ static bool trial_paused(const json_t *event, struct str *to)
 {
     const char *name = json_get_text(event, "event", "");
     const json_t *step = json_object_get(event, "step");
+    bool interrupted = str_eq(json_get_text(event, "reason", ""), "interrupted");
 
     str_addf(to, "trial %s %s", json_get_text(event, "trial", "?"),
-             str_eq(name, "trial_paused")   ? "paused"
-             : str_eq(name, "trial_parked") ? "ended with a checkpoint, still paused"
-                                            : "goes on");
+             str_eq(name, "trial_paused")    ? "paused"
+             : !str_eq(name, "trial_parked") ? "goes on"
+             : interrupted                   ? "interrupted, still paused"
+                                             : "ended with a checkpoint, still paused");
     if (json_is_integer(step))
         str_addf(to, " at step %lld", (long long)json_integer_value(step));
     if (has_value(event))

@@ -676,6 +676,9 @@ TEST(events_are_told_in_a_line)
                 "trial 3.4 goes on");
     check_event("{\"event\":\"trial_parked\",\"trial\":\"3.4\",\"value\":null,\"step\":9}",
                 "trial 3.4 ended with a checkpoint, still paused at step 9");
+    check_event("{\"event\":\"trial_parked\",\"trial\":\"3.4\",\"value\":null,\"step\":9,"
+                "\"reason\":\"interrupted\"}",
+                "trial 3.4 interrupted, still paused at step 9");
     check_event("{\"event\":\"started\",\"experiment\":3,\"name\":\"fashion\"}",
                 "experiment 3 started: fashion");
     check_event("{\"event\":\"finished\",\"experiment\":3,\"state\":\"finished\",\"trials\":"

@@ -293,13 +293,15 @@ int ask_load(struct run *run, struct store *store, struct err *err)
         r = told_load(run, store, err);
     if (r < 0)
         return r;
-    vec_foreach (trial, &run->trials)
+    vec_foreach (trial, &run->trials) {
         note_kind(run, ask_why(trial));
+        run->ask.told = MAX(run->ask.told, trial->told);
+    }
     told_order(run, &known);
     if (run->search)
         asked_again(run, true);
     vec_foreach (told, &known) {
-        run->ask.told = told->number;
+        run->ask.told = MAX(run->ask.told, told->number);
         if (run->search)
             ask_tell_now(run, told->trial, told->pause);
         if (!told->pause)

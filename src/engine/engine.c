@@ -83,6 +83,7 @@ void live_free(struct live *live)
     attempt_release(&live->attempt);
     curve_release(&live->curve);
     curve_release(&live->before);
+    curve_release(&live->stood);
     tuned_free(live->tuned);
     free(live->progress.metric);
     vec_release(&live->recent);

@@ -60,6 +60,7 @@ struct live {
     struct recent recent;       /* of the objective */
     VEC(struct worker) workers; /* who told it one by one */
     struct curve_data before;   /* what earlier attempts told, where this one goes on from */
+    struct curve_data stood;    /* where it was paused without an attempt; minimised */
     VEC(struct summary) summaries;
     int64_t samples_seen;
     int64_t started_mono_us;
@@ -165,7 +166,7 @@ struct run {
     VEC(struct live *) live;
     VEC(struct curve_data) finished_curves; /* of completed and pruned trials; minimised */
     VEC(struct curve_data)
-    parked; /* of paused trials without an attempt: checkpointed; minimised */
+    parked; /* of paused trials without an attempt; minimised */
     int64_t counts[TRIAL_STATES];
     int64_t best;          /* trial number; 0: none; as the search sees it */
     int64_t record;        /* the one with the best value that keeps the constraints; 0: none */
@@ -429,10 +430,11 @@ void pause_settle(struct run *run, struct now now);
 void pause_wake(struct live *live, struct now now);
 /* Its attempt has ended: it is not paused any more. */
 void pause_ended(struct live *live);
-/* Its attempt has ended with a checkpoint, to make room: it stays paused without one. */
-void pause_park(struct live *live, struct trial *trial, struct now now);
-/* It gets an attempt again. */
-void pause_unpark(struct run *run, int64_t trial);
+/* Its attempt has ended with a checkpoint, to make room, or was interrupted: it stays paused
+ * without one. */
+void pause_park(struct live *live, struct trial *trial, enum reason reason, struct now now);
+/* It gets an attempt again, or none ever: its curve, which the caller releases. */
+struct curve_data pause_unpark(struct run *run, int64_t trial);
 /* The agent says which turn has happened (STARTED, PAUSED, RESUMED). */
 void on_turn(struct live *live, const struct agent_event *event, struct now now);
 /* How long it has run, without pauses. */

@@ -77,17 +77,29 @@ static void add_kept(struct view *view, struct run *run, const struct curve_data
     vec_push(&view->trials, entry);
 }
 
+/* Did it begin anew, and has not got as far yet as it was when it was paused? */
+static bool catches_up(const struct live *live)
+{
+    const struct curve_data *stood = &live->stood;
+
+    return stood->steps.len &&
+           (!live->curve.steps.len || *vec_last(&live->curve.steps) < *vec_last(&stood->steps));
+}
+
 static void add_live(struct view *view, struct live *live)
 {
     struct run *run = live->run;
     const struct trial *trial = run_trial(run, live->attempt.trial);
+    bool before = catches_up(live);
+    const struct curve_data *curve = before ? &live->stood : &live->curve;
     struct stop_trial entry = {.number = trial->number,
                                .state = CURVE_RUNNING,
-                               .curve = curve_of(view, &live->curve, run_sign(run)),
+                               .curve = before ? curve_as_is(curve)
+                                               : curve_of(view, curve, run_sign(run)),
                                .prior_mean = NAN,
                                .prior_deviation = NAN,
                                .judged = live->judged_step,
-                               .others = others_of(view, run, &live->curve, false)};
+                               .others = others_of(view, run, curve, before)};
 
     if (live->asked != REASON_NONE)
         entry.state = CURVE_STOPPED;
@@ -109,11 +121,15 @@ static int by_number(const void *a, const void *b)
 
 void view_init(struct view *view, struct run *run)
 {
-    int64_t left = run->exhausted || run->closing ? 0 : run->budget - (int64_t)run->trials.len;
+    bool over = run->exhausted || run->closing;
+    int64_t left = over ? 0 : run->budget - (int64_t)run->trials.len;
+    bool unlimited = left && !run->spec.trials;
 
+    if (!run->closing && !unlimited)
+        left += (int64_t)run->waiting.len; /* they come again */
     *view = (struct view){.base = {.settings = &run->spec.stop,
                                    .n_others = run->spec.others.len,
-                                   .trials_left = left && !run->spec.trials ? -1 : left,
+                                   .trials_left = unlimited ? -1 : left,
                                    .seed = run->spec.seed}};
     vec_foreach (curve, &run->finished_curves)
         add_kept(view, run, curve,
@@ -123,7 +139,7 @@ void view_init(struct view *view, struct run *run)
         if (curve->steps.len)
             add_kept(view, run, curve, CURVE_PAUSED);
     vec_foreach (live, &run->live)
-        if ((*live)->curve.steps.len)
+        if ((*live)->curve.steps.len || (*live)->stood.steps.len)
             add_live(view, *live);
     if (view->trials.len)
         qsort(view->trials.at, view->trials.len, sizeof(*view->trials.at), by_number);

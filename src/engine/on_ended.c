@@ -32,6 +32,8 @@ static struct outcome judge(const struct live *live, const struct trial *trial,
         .ending = ending,
         .asked = asked_in_time(live, ending),
         .obeyed = live->obeyed,
+        .paused = trial->state == TRIAL_PAUSED && trial->reason != REASON_HELD,
+        .still = live->paused,
         .reached_target = live->reached_target,
         .has_value = !spec->objective.metric || isfinite(trial->value),
         .retries = trial->retries,
@@ -305,7 +307,7 @@ void on_ended(struct live *live, const struct agent_event *event, struct now now
     if (outcome.verdict == VERDICT_REQUEUE || outcome.verdict == VERDICT_RETRY)
         requeue_trial(live, trial, outcome, now);
     else if (outcome.verdict == VERDICT_PARK)
-        pause_park(live, trial, now);
+        pause_park(live, trial, outcome.reason, now);
     else
         finish_trial(live, trial, outcome, now);
     live_save(live, now);

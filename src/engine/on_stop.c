@@ -161,7 +161,8 @@ static void forget_waiting(struct run *run, int64_t trial)
 static void stop_resting(struct run *run, struct trial *trial, struct now now)
 {
     forget_waiting(run, trial->number);
-    pause_unpark(run, trial->number);
+    struct curve_data curve = pause_unpark(run, trial->number);
+    curve_release(&curve);
     trial_drop(run, trial, REASON_BY_HAND, now);
     trial_announce_end(run, trial, NULL, false, now);
 }

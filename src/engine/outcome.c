@@ -14,6 +14,12 @@ static struct outcome retry_or_fail(const struct attempt_facts *facts, enum reas
     return (struct outcome){again ? VERDICT_RETRY : VERDICT_FAILED, reason};
 }
 
+/* It goes on with resume; a paused one only when its rule has a slot for it. */
+static struct outcome after_interrupt(const struct attempt_facts *facts)
+{
+    return (struct outcome){facts->paused ? VERDICT_PARK : VERDICT_REQUEUE, REASON_INTERRUPTED};
+}
+
 /* It was asked to end, and did, one way or another. */
 static struct outcome after_asking(const struct attempt_facts *facts)
 {
@@ -22,9 +28,9 @@ static struct outcome after_asking(const struct attempt_facts *facts)
     switch (facts->asked) {
     case REASON_INTERRUPTED:
         /* Only a whole training counts: one that broke off at our word goes on with resume. */
-        if (by_itself && facts->has_value)
+        if (by_itself && facts->has_value && !facts->still)
             return (struct outcome){VERDICT_COMPLETED, REASON_NONE};
-        return (struct outcome){VERDICT_REQUEUE, REASON_INTERRUPTED};
+        return after_interrupt(facts);
     case REASON_CHECKPOINT: /* paused trials hold too much: this one was to save itself and end */
         if (by_itself && facts->has_value)
             return (struct outcome){VERDICT_COMPLETED, REASON_NONE};
@@ -78,7 +84,7 @@ struct outcome outcome_of(const struct attempt_facts *facts)
         return after_exit(facts);
     case REASON_LOST:
         if (facts->asked == REASON_INTERRUPTED)
-            return (struct outcome){VERDICT_REQUEUE, REASON_INTERRUPTED};
+            return after_interrupt(facts);
         if (facts->asked != REASON_NONE)
             return after_asking(facts);
         return retry_or_fail(facts, REASON_LOST);

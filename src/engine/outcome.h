@@ -13,6 +13,8 @@ struct attempt_facts {
     const struct ending *ending;
     enum reason asked;   /* why we asked it to end; REASON_NONE: we did not */
     bool obeyed;         /* it answered our request before it ended */
+    bool paused;         /* a rule had paused it */
+    bool still;          /* … and nothing of it ran */
     bool reached_target; /* it is the one that reached objective.target */
     bool has_value;      /* the objective was reported, or there is none */
     bool new_checkpoint; /* there is a newer checkpoint than the one it started from */
@@ -27,7 +29,7 @@ enum verdict {
     VERDICT_FAILED,
     VERDICT_REQUEUE, /* at once, not counted as a retry */
     VERDICT_RETRY,   /* after back-off, counted */
-    VERDICT_PARK,    /* stays paused, without an attempt: it has a checkpoint */
+    VERDICT_PARK,    /* stays paused, without an attempt: with a checkpoint, or interrupted */
 };
 struct outcome {
     enum verdict verdict;

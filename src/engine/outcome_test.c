@@ -11,7 +11,7 @@ struct row {
     int status;
     bool transient;
     enum reason asked;
-    bool obeyed, reached, has_value, new_checkpoint, listed;
+    bool obeyed, paused, still, reached, has_value, new_checkpoint, listed;
     int64_t retries;
     enum verdict verdict;
     enum reason reason;
@@ -78,6 +78,15 @@ static const struct row rows[] = {
      .has_value = true, .verdict = VERDICT_REQUEUE, .reason = REASON_INTERRUPTED},
     {"interrupted and lost", REASON_LOST, -1, true, .asked = REASON_INTERRUPTED, .retries = 2,
      .verdict = VERDICT_REQUEUE, .reason = REASON_INTERRUPTED},
+    {"interrupted while paused", REASON_CANCELLED, -1, .asked = REASON_INTERRUPTED, .paused = true,
+     .has_value = true, .verdict = VERDICT_PARK, .reason = REASON_INTERRUPTED},
+    {"interrupted while it stood still, exit 0", REASON_NONE, 0, .asked = REASON_INTERRUPTED,
+     .paused = true, .still = true, .has_value = true, .verdict = VERDICT_PARK,
+     .reason = REASON_INTERRUPTED},
+    {"… to be paused, but done by itself", REASON_NONE, 0, .asked = REASON_INTERRUPTED,
+     .paused = true, .has_value = true, .verdict = VERDICT_COMPLETED},
+    {"interrupted while paused, and lost", REASON_LOST, -1, true, .asked = REASON_INTERRUPTED,
+     .paused = true, .verdict = VERDICT_PARK, .reason = REASON_INTERRUPTED},
     {"cancelled and lost", REASON_LOST, -1, true, .asked = REASON_CANCELLED,
      .verdict = VERDICT_STOPPED, .reason = REASON_CANCELLED},
 };
@@ -92,6 +101,8 @@ TEST(every_end_has_its_verdict)
             .ending = &ending,
             .asked = row->asked,
             .obeyed = row->obeyed,
+            .paused = row->paused,
+            .still = row->still,
             .reached_target = row->reached,
             .has_value = row->has_value,
             .new_checkpoint = row->new_checkpoint,

@@ -7,6 +7,9 @@
  *                          too much memory is held:       ├──► checkpoint, then no attempt: parked
  *                          the least likely winner        └──► stopped (pruned)
  *
+ * An interrupt parks what a rule has paused, with or without a checkpoint: what it has shown stays,
+ * and it starts again only when it is promoted. Until it has got as far as it was, it stands there.
+ *
  * A person may hold the running trials of an experiment, too: these (REASON_HELD) are no rule's,
  * and are the first to go on when the experiment does.
  *
@@ -51,6 +54,8 @@ static void announce(struct run *run, const struct trial *trial, const char *eve
     if (trial->last_step != STEP_NONE)
         json_put_int(&out, "step", trial->last_step);
     json_put_text(&out, "words", words.s);
+    if (str_eq(event, "trial_parked"))
+        json_put_text(&out, "reason", reason_name(trial->reason));
     if (told)
         told_put_pause(run, told, &out);
     json_end_object(&out);
@@ -382,21 +387,24 @@ void pause_ended(struct live *live)
         trial_become(run, trial, TRIAL_RUNNING, REASON_NONE);
 }
 
-void pause_park(struct live *live, struct trial *trial, struct now now)
+void pause_park(struct live *live, struct trial *trial, enum reason reason, struct now now)
 {
     struct run *run = live->run;
 
-    trial_become(run, trial, TRIAL_PAUSED, REASON_CHECKPOINT);
+    trial_become(run, trial, TRIAL_PAUSED, reason);
     run_park_curve(run, &live->curve);
     announce(run, trial, "trial_parked", NULL, now);
 }
 
-void pause_unpark(struct run *run, int64_t trial)
+struct curve_data pause_unpark(struct run *run, int64_t trial)
 {
+    struct curve_data curve = {0};
+
     for (size_t i = 0; i < run->parked.len; i++)
         if (run->parked.at[i].trial == trial) {
-            curve_release(&run->parked.at[i]);
+            curve = run->parked.at[i];
             vec_remove(&run->parked, i);
-            return;
+            break;
         }
+    return curve;
 }

@@ -261,8 +261,8 @@ TEST(paused_trials_end_with_their_experiment)
 {
     check_end(STOP_DRAIN, TRIAL_STOPPED, REASON_CANCELLED);
     check_end(STOP_NOW, TRIAL_STOPPED, REASON_CANCELLED);
-    check_end(STOP_INTERRUPT, TRIAL_QUEUED, REASON_INTERRUPTED);
-    check_end(STOP_KILL, TRIAL_QUEUED, REASON_INTERRUPTED);
+    check_end(STOP_INTERRUPT, TRIAL_PAUSED, REASON_INTERRUPTED);
+    check_end(STOP_KILL, TRIAL_PAUSED, REASON_INTERRUPTED);
 }
 
 TEST(time_runs_out_for_paused_trials_too)
@@ -413,6 +413,58 @@ TEST(a_parked_trial_can_be_stopped_alone)
     turn();
     check_trial(id, 1, TRIAL_STOPPED, REASON_BY_HAND);
     assert_non_null(strstr(*vec_last(&t.events), "\"reason\":\"by_hand\""));
+    end();
+}
+
+TEST(what_is_paused_when_all_is_interrupted_starts_again_only_when_it_is_promoted)
+{
+    int64_t id = with_one_paused(8, "", "");
+    started(2);
+    assert_int_equal(engine_stop(t.engine, id, STOP_INTERRUPT, now(), NULL), 0);
+    turn();
+    ended(1, REASON_NONE, 0); /* it caught the signal */
+    check_trial(id, 1, TRIAL_PAUSED, REASON_INTERRUPTED);
+    assert_non_null(strstr(*vec_last(&t.events), "\"event\":\"trial_parked\""));
+    assert_ok(engine_resume(t.engine, t.store, id, now(), &t.err), &t.err);
+    ended(2, REASON_CANCELLED, -1);
+    check_trial(id, 1, TRIAL_PAUSED, REASON_INTERRUPTED);
+    check_sent(COMMAND_START, 3, 0); /* of trial 2, which ran */
+    started(3);
+    report(3, 1, 0.9);
+    taken(3, 1);
+    check_sent(COMMAND_START, 4, 0);
+    check_trial(id, 1, TRIAL_RUNNING, REASON_NONE);
+    assert_int_equal(row.attempts, 2);
+    /* From the beginning: it is not judged where it was, and stands there for the others. */
+    started(4);
+    report(4, 1, 0.7);
+    check_trial(id, 1, TRIAL_RUNNING, REASON_NONE);
+    report(4, 2, 0.4);
+    check_sent(COMMAND_PAUSE, 4, 1);
+    end();
+}
+
+TEST(what_was_interrupted_while_paused_ends_as_pruned_if_nobody_needs_it)
+{
+    begin(1, 0);
+    int64_t id = submit(
+        SPEC_SEARCH(",\"trials\":3,\"stop\":{\"asha\":{\"eta\":2,\"min\":1,\"max\":16}}", ""));
+    started(1);
+    report(1, 1, 0.5);
+    taken(1, 1);
+    finish(2, 0.2);
+    started(3);
+    assert_int_equal(engine_stop(t.engine, id, STOP_INTERRUPT, now(), NULL), 0);
+    turn();
+    ended(1, REASON_CANCELLED, -1);
+    assert_ok(engine_resume(t.engine, t.store, id, now(), &t.err), &t.err);
+    ended(3, REASON_CANCELLED, -1);
+    started(4);
+    finish(4, 0.3);
+    check_trial(id, 3, TRIAL_COMPLETED, REASON_NONE);
+    check_trial(id, 1, TRIAL_STOPPED, REASON_PRUNED);
+    assert_int_equal(row.attempts, 1);
+    assert_false(engine_has(t.engine, id));
     end();
 }
 

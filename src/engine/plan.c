@@ -151,7 +151,7 @@ static void announce_start(struct run *run, const struct trial *trial, struct no
     engine_event(run, trial->number, &json, now);
 }
 
-static void start_attempt(struct run *run, struct trial *trial, struct now now)
+static struct live *start_attempt(struct run *run, struct trial *trial, struct now now)
 {
     struct engine *engine = run->engine;
     struct demand demand = run_demand(run);
@@ -187,6 +187,7 @@ static void start_attempt(struct run *run, struct trial *trial, struct now now)
     run_save_trial(run, trial, trial->attempts == 1);
     announce_start(run, trial, now);
     engine_effect(engine, (struct effect){.kind = EFFECT_START, .id = attempt.id});
+    return live;
 }
 
 /* The machine may have less than when the experiment was submitted: say so, do not wait for ever.
@@ -223,8 +224,11 @@ static void start_trial(struct run *run, struct trial *trial, struct now now)
         pause_resume(run, trial, now);
         return;
     }
-    pause_unpark(run, trial->number);
-    start_attempt(run, trial, now);
+    struct curve_data stood = pause_unpark(run, trial->number);
+    int64_t judged = trial->state == TRIAL_PAUSED ? trial->last_step : STEP_NONE;
+    struct live *live = start_attempt(run, trial, now);
+    live->stood = stood;
+    live->judged_step = judged; /* it was promoted from there */
 }
 
 static void start_what_fits(struct engine *engine, struct now now)

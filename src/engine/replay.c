@@ -109,21 +109,17 @@ static int load(struct replay *replay, struct store *store, int64_t id, struct e
     return r < 0 ? r : 0;
 }
 
-/* The next results, up to that number. */
-static void tell_results(struct replay *replay, int64_t until)
+static void tell_next(struct replay *replay)
 {
-    for (; replay->told < replay->order.len; replay->told++) {
-        const struct told *told = &replay->order.at[replay->told];
-        if (told->number > until)
-            return;
-        told_tell(&replay->run, told->trial, told->pause);
-    }
+    const struct told *told = &replay->order.at[replay->told++];
+    told_tell(&replay->run, told->trial, told->pause);
 }
 
 /* All that was known when this trial was suggested. */
 static void tell_until(struct replay *replay, const struct trial *trial)
 {
-    tell_results(replay, trial->seen);
+    while (replay->told < replay->order.len && search_told(replay->run.search) < trial->seen)
+        tell_next(replay);
     while (replay->voided < replay->voids.len &&
            replay->voids.at[replay->voided]->ended_us < trial->created_us)
         told_tell(&replay->run, replay->voids.at[replay->voided++], NULL);
@@ -182,7 +178,8 @@ static int extend(struct replay *replay, const struct extended *to)
         return r;
     asked_until(replay, to, true);
     replay->told = 0;
-    tell_results(replay, to->told);
+    while (replay->told < replay->order.len && replay->order.at[replay->told].number <= to->told)
+        tell_next(replay);
     while (replay->voided < replay->voids.len &&
            replay->voids.at[replay->voided]->ended_us <= to->time_us)
         replay->voided++;

@@ -217,6 +217,11 @@ void search_tell(struct search *s, const double *x, const struct result *result)
         s->ops->told(s);
 }
 
+int64_t search_told(const struct search *s)
+{
+    return (int64_t)s->history.n;
+}
+
 struct state_head {
     uint64_t version, seed, d;
 };

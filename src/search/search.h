@@ -175,6 +175,8 @@ void search_asked(struct search *s, const double *x, enum why why, bool told);
  * that is paused may tell what it has: it is not in flight any more, and what it tells later
  * replaces. */
 void search_tell(struct search *s, const double *x, const struct result *result);
+/* How many results it has been told, as suggestion.seen counts them: those of its space. */
+int64_t search_told(const struct search *s);
 /* What search_asked() and search_tell() do not bring back. */
 void search_save(const struct search *s, struct str *to);
 /* First thing after search_new(); then the caller repeats search_asked() for all trials in order,

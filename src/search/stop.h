@@ -36,7 +36,7 @@ struct stop_view {
     const struct stop_trial *trials;
     size_t n;
     size_t n_others;     /* objectives beside the first */
-    int64_t trials_left; /* of the budget, that have not begun; -1: unlimited */
+    int64_t trials_left; /* that have not begun, or are to begin again; -1: unlimited */
     uint64_t seed;
 };
 

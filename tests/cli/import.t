@@ -166,6 +166,11 @@ hone: experiment 5 was imported without a command: there is nothing to run; 'kno
 $ hone import grid.csv --objective acc:maximize --ignore note --name more -- sh -c 'echo acc=0.5' && hone resume more --trials +2 | grep finished
 experiment 6 'more': 4 trials imported from the table grid.csv, 3 parameters
 experiment 6 'more' finished: 5 completed, 1 failed
+# what failed elsewhere, or lies outside of the space, does not keep the search's suggestions from coming again
+$ (export HONE_HOME=elsewhere; hone import o3.db --study 'demo study' --name on -- sh -c 'echo value={n}' > out; hone resume on --trials +10 > out; hone replay on)
+10 of 10 suggestions reproduced
+$ python3 -c 'print("x,y,loss"); [print(f"{i / 20},{i * 7 % 20 / 20 if i % 6 else str()},{(i / 20 - 0.3) ** 2 if i % 5 else str()}") for i in range(20)]' > holes.csv; (export HONE_HOME=elsewhere; hone import holes.csv --objective loss --name holes -- sh -c 'echo loss={x}' > out; hone resume holes --trials +10 > out; hone replay holes)
+10 of 10 suggestions reproduced
 # bad files say so, and nothing is changed
 $ hone import grid.csv
 hone: grid.csv: which column is the objective? Say --objective COLUMN or --objective COLUMN:maximize

@@ -69,3 +69,33 @@ x=1 from 0
 x=1 from its checkpoint
 $ tail -1 events | grep -o '"trials".*"value":[0-9]*'
 "trials":{"completed":1,"stopped":3,"failed":0},"best":{"trial":"4.2","value":1
+# interrupted, what was paused starts again only if it is promoted: the losers are run once
+> held.sh
+| echo $1 >> again
+| trap 'exit 0' TERM
+| [ $1 != 2 ] || until [ -e go ]; do sleep 0.02; done
+| i=0
+| while [ $i -lt 7 ]; do
+|   i=$((i+1)); echo "step=$i loss=$1"; sh heard.sh $i
+| done
+$ hone run asha.yaml --name held --set command='[sh, held.sh, "{x}"]' > out & pid=$!; until [ "$(hone ls held 2> /dev/null | grep -c paused)" = 3 ] && grep -q 2 again; do sleep 0.02; done; kill -INT $pid; wait $pid
+? 130
+$ hone ls held | awk '{print $1, $2, $3}' | sort
+5.1 paused (interrupted)
+5.2 paused (interrupted)
+5.3 paused (interrupted)
+5.4 queued (interrupted)
+trial state loss
+$ touch go; hone resume held > out; hone ls held | awk '{print $1, $2, $3}' | sort
+5.1 stopped (pruned)
+5.2 completed 1
+5.3 stopped (pruned)
+5.4 stopped (pruned)
+trial state loss
+$ sort again | uniq -c | awk '{print $2, $1}'
+1 2
+2 2
+3 1
+4 1
+$ hone replay held
+4 of 4 suggestions reproduced

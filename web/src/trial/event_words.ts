@@ -68,7 +68,7 @@ const FORMATS: Record<string, (event: EventRow) => string> = {
     trial_retry: (event) => `${who(event)}was ended (${text(event.reason)}) and starts again${num(event.wait_s) ? ` in ${duration(num(event.wait_s)!)}` : ""}`,
     trial_paused: paused("paused"),
     trial_resumed: paused("goes on"),
-    trial_parked: paused("ended with a checkpoint, still paused"),
+    trial_parked: (event) => paused(event.reason === "interrupted" ? "interrupted, still paused" : "ended with a checkpoint, still paused")(event),
     notice: (event) => text(event.text),
     alert: (event) => `alert${event.trial ? ` in ${who(event).trim()}` : ""}: ${text(event.text)}`,
     extended: (event) => `goes on to ${String(event.trials)} trials`,
