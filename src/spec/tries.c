@@ -88,8 +88,8 @@ static bool may_be_filled(const struct space *space, const double *given, size_t
     fill[i] = active ? given[i] : NAN;
     if (!open || isinf(param_size(param)))
         return may_be_filled(space, given, i + 1, fill, left);
-    for (double k = 0; k < param_size(param); k++) {
-        fill[i] = param_value_at(param, k);
+    for (size_t k = 0; (double)k < param_size(param); k++) {
+        fill[i] = param_value_at(param, (double)k);
         if (may_be_filled(space, given, i + 1, fill, left))
             return true;
     }
