@@ -279,6 +279,7 @@ static void run(const struct query_context *context, const struct influxql *quer
         .epoch = http_param(request, "epoch"),
         .format = answer->csv ? INFLUXQL_CSV : INFLUXQL_JSON,
         .chunk_rows = chunk_rows(request),
+        .warn = !str_eq(http_method(request), "POST"),
     };
     observe_flush(context->observe, NULL); /* what came is seen */
     influxql_run(query, &callbacks, &options, &answer->text);
@@ -305,7 +306,7 @@ void influx_query(const struct query_context *context, struct http_request *requ
         return;
     }
     bool writes = influxql_writes(query);
-    if (writes && !str_eq(http_method(request), "POST")) {
+    if (writes && !str_eq(http_method(request), "POST") && !influxql_only_creates(query)) {
         influx_reply_error(request, 405, "what changes something must be sent by POST");
         return;
     }

@@ -184,7 +184,8 @@ struct table {
 struct result {
     struct arena arena;
     VEC(struct table) tables;
-    char *error; /* NULL: none */
+    char *error;   /* NULL: none */
+    char *warning; /* NULL: none */
 };
 void result_release(struct result *result);
 /* Columns are copied, the other texts must be the arena's or constant. */

@@ -395,6 +395,14 @@ bool statement_changes(const struct statement *statement)
            statement->kind == STATEMENT_POLICY || statement->kind == STATEMENT_REFUSED;
 }
 
+bool influxql_only_creates(const struct influxql *query)
+{
+    vec_foreach (statement, &query->statements)
+        if (statement_changes(statement) && statement->kind != STATEMENT_CREATE)
+            return false;
+    return true;
+}
+
 bool influxql_writes(const struct influxql *query)
 {
     vec_foreach (statement, &query->statements)
