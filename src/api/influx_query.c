@@ -35,13 +35,15 @@ struct source {
 struct names {
     influxql_name_fn *fn;
     void *to;
+    VEC(int64_t) observed; /* told by the names of their databases */
     const struct query_context *context;
 };
 
 static int on_observed(const char *db, int64_t experiment, void *arg)
 {
     struct names *names = arg;
-    (void)experiment;
+
+    vec_push(&names->observed, experiment);
     return names->fn(db, names->to);
 }
 
@@ -51,17 +53,22 @@ static int on_experiment(const struct experiment_row *row, void *arg)
 
     if (observe_find(names->context->observe, row->experiment.name))
         return 0;
+    vec_foreach (id, &names->observed)
+        if (*id == row->experiment.id)
+            return 0;
     return names->fn(row->experiment.name, names->to);
 }
 
 static int databases(void *arg, influxql_name_fn *fn, void *to)
 {
     struct source *source = arg;
-    struct names names = {fn, to, source->context};
+    struct names names = {.fn = fn, .to = to, .context = source->context};
     int r = observe_walk(source->context->observe, on_observed, &names);
 
-    return r ? r
-             : store_experiments(source->context->reader, INT64_MAX, on_experiment, &names, NULL);
+    if (r == 0)
+        r = store_experiments(source->context->reader, INT64_MAX, on_experiment, &names, NULL);
+    vec_release(&names.observed);
+    return r;
 }
 
 static int64_t find_experiment(struct source *source, const char *db)
