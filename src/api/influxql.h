@@ -8,7 +8,7 @@
  *     SHOW DATABASES | MEASUREMENTS | TAG KEYS | TAG VALUES … WITH KEY … | FIELD KEYS | SERIES |
  *          RETENTION POLICIES | USERS | CONTINUOUS QUERIES
  *     SELECT field, tag, *, mean(field), derivative(mean(field), 1s), (a + b) * 100 …
- *          FROM m WHERE tag = 'x' AND time > now() - 1h
+ *          FROM m WHERE tag = 'x' AND field > 1 AND time > now() - 1h
  *          GROUP BY time(1m), tag fill(null|none|previous|linear|0) ORDER BY time DESC LIMIT 5
  *
  * A series' metric is `measurement.field`, or the measurement alone where the field is `value`. In

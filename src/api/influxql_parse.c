@@ -265,6 +265,9 @@ static int parse_show_rest(struct parser *p)
                    p->statement->kind == STATEMENT_MEASUREMENTS))
         r = parse_with(p);
     r = r < 0 ? r : parse_where(p);
+    if (r == 0 && p->statement->by_fields)
+        return err_set(p->err, EINVAL,
+                       "error parsing query: conditions on fields stand in SELECT alone");
     return r < 0 ? r : parse_tail(p);
 }
 
