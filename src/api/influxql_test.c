@@ -464,6 +464,16 @@ TEST(conditions_may_be_about_fields)
                   "\"columns\":[\"time\",\"max\"],\"values\":[[10,null],[20,10]]}");
 }
 
+TEST(comments_are_passed_over)
+{
+    static const char loss[] =
+        "{\"name\":\"loss\",\"columns\":[\"time\",\"value\"],\"values\":[[1,0.5]]}";
+
+    assert_series("/* a */ SELECT value /* b\n * c **/ FROM loss -- d", loss);
+    assert_series("SELECT value -- e\nFROM /* f */ /^loss$/ /**/", loss);
+    assert_error("SELECT value /* FROM loss", "found EOF, expected FROM");
+}
+
 TEST(csv_has_a_head_for_each_table)
 {
     autofree(mem) char *answer =
