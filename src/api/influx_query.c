@@ -36,13 +36,15 @@ struct source {
 struct names {
     influxql_name_fn *fn;
     void *to;
+    VEC(int64_t) observed; /* told by the names of their databases */
     const struct query_context *context;
 };
 
 static int on_observed(const char *db, int64_t experiment, void *arg)
 {
     struct names *names = arg;
-    (void)experiment;
+
+    vec_push(&names->observed, experiment);
     return names->fn(db, names->to);
 }
 
@@ -52,17 +54,22 @@ static int on_experiment(const struct experiment_row *row, void *arg)
 
     if (observe_find(names->context->observe, row->experiment.name))
         return 0;
+    vec_foreach (id, &names->observed)
+        if (*id == row->experiment.id)
+            return 0;
     return names->fn(row->experiment.name, names->to);
 }
 
 static int databases(void *arg, influxql_name_fn *fn, void *to)
 {
     struct source *source = arg;
-    struct names names = {fn, to, source->context};
+    struct names names = {.fn = fn, .to = to, .context = source->context};
     int r = observe_walk(source->context->observe, on_observed, &names);
 
-    return r ? r
-             : store_experiments(source->context->reader, INT64_MAX, on_experiment, &names, NULL);
+    if (r == 0)
+        r = store_experiments(source->context->reader, INT64_MAX, on_experiment, &names, NULL);
+    vec_release(&names.observed);
+    return r;
 }
 
 static int64_t find_experiment(struct source *source, const char *db)
@@ -287,6 +294,7 @@ static bool run(const struct query_context *context, const struct influxql *quer
         .epoch = http_param(request, "epoch"),
         .format = answer->csv ? INFLUXQL_CSV : INFLUXQL_JSON,
         .chunk_rows = chunk_rows(request),
+        .warn = !str_eq(http_method(request), "POST"),
     };
     observe_flush(context->observe, NULL); /* what came is seen */
     influxql_run(query, &callbacks, &options, &answer->text);
@@ -314,7 +322,7 @@ void influx_query(const struct query_context *context, struct http_request *requ
         return;
     }
     bool writes = influxql_writes(query);
-    if (writes && !str_eq(http_method(request), "POST")) {
+    if (writes && !str_eq(http_method(request), "POST") && !influxql_only_creates(query)) {
         influx_reply_error(request, 405, "what changes something must be sent by POST");
         return;
     }

@@ -17,11 +17,14 @@
 #include "base/rng.h"
 #include "engine/runtime.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <strings.h>
 
-#define HELD_MAX    ((size_t)64 << 20) /* bytes of bodies that wait */
-#define SPARE_MAX   ((size_t)1 << 20)
-#define PATIENCE_US (10 * US_PER_S) /* as InfluxDB's write-timeout */
+#define HELD_MAX         ((size_t)64 << 20) /* bytes of bodies that wait */
+#define SPARE_MAX        ((size_t)1 << 20)
+#define ERROR_HEADER_MAX 1024
+#define PATIENCE_US      (10 * US_PER_S) /* as InfluxDB's write-timeout */
 
 struct job {
     struct writes *writes;
@@ -55,7 +58,9 @@ struct writes {
 
 /* ---- answers ---- */
 
-void influx_reply(struct http_request *request, unsigned status, const char *type, struct str *body)
+/* `error`: for its header, NULL: there is none. */
+static void reply(struct http_request *request, unsigned status, const char *type, struct str *body,
+                  const char *error)
 {
     char id[40];
     uint64_t a = random_u64(), b = random_u64();
@@ -67,6 +72,8 @@ void influx_reply(struct http_request *request, unsigned status, const char *typ
                              INFLUX_VERSION,
                              "X-Influxdb-Build",
                              "OSS",
+                             error ? "X-Influxdb-Error" : NULL,
+                             error,
                              NULL};
 
     snprintf(id, sizeof(id), "%08x-%04x-%04x-%04x-%012llx", (unsigned)(a >> 32),
@@ -75,16 +82,38 @@ void influx_reply(struct http_request *request, unsigned status, const char *typ
     http_reply(request, status, type, body, headers);
 }
 
-void influx_reply_error(struct http_request *request, unsigned status, const char *text)
+void influx_reply(struct http_request *request, unsigned status, const char *type, struct str *body)
+{
+    reply(request, status, type, body, NULL);
+}
+
+/* The beginning of an error as a header may have it. */
+static void error_header(char to[ERROR_HEADER_MAX + 1], const char *text, size_t n)
+{
+    n = MIN(n, ERROR_HEADER_MAX);
+    for (size_t i = 0; i < n; i++)
+        to[i] = iscntrl((unsigned char)text[i]) ? ' ' : text[i];
+    to[n] = '\0';
+}
+
+void influx_reply_error_n(struct http_request *request, unsigned status, const char *text, size_t n)
 {
     autorelease(str) struct str body = STR_INIT;
     struct json_out out = JSON_OUT(&body);
+    char header[ERROR_HEADER_MAX + 1];
 
     json_begin_object(&out);
-    json_put_text(&out, "error", text);
+    json_key(&out, "error");
+    json_text_n(&out, text, n);
     json_end_object(&out);
     str_add_char(&body, '\n');
-    influx_reply(request, status, "application/json", &body);
+    error_header(header, text, n);
+    reply(request, status, "application/json", &body, header);
+}
+
+void influx_reply_error(struct http_request *request, unsigned status, const char *text)
+{
+    influx_reply_error_n(request, status, text, strlen(text));
 }
 
 /* ---- jobs ---- */
@@ -117,7 +146,7 @@ static void job_answer(struct job *job)
     if (job->request && job->status == 204)
         influx_reply(job->request, 204, NULL, NULL);
     else if (job->request)
-        influx_reply_error(job->request, job->status, job->error.s);
+        influx_reply_error_n(job->request, job->status, job->error.s, job->error.len);
     job_free(job);
 }
 
@@ -296,9 +325,26 @@ static bool is_full(const struct writes *writes, size_t more)
     return writes->held && writes->held + more > HELD_MAX;
 }
 
+/* There is one server, whatever is asked for; InfluxDB still knows which words there are. */
+static bool is_consistency(const char *level)
+{
+    static const char *const levels[] = {"", "any", "one", "quorum", "all"};
+
+    for (size_t i = 0; i < ARRAY_LEN(levels); i++)
+        if (strcasecmp(level, levels[i]) == 0)
+            return true;
+    return false;
+}
+
 void writes_request(struct writes *writes, struct http_request *request)
 {
+    const char *consistency = http_param(request, "consistency");
+
     writes->counts.requests++;
+    if (consistency && !is_consistency(consistency)) {
+        influx_reply_error(request, 400, "invalid consistency level");
+        return;
+    }
     if (is_full(writes, http_body(request)->len)) {
         writes->counts.failed++;
         influx_reply_error(request, 503, "too much waits to be stored: send it again later");

@@ -49,5 +49,8 @@ void writes_counts(const struct writes *writes, struct write_counts *ret);
 void influx_reply(struct http_request *request, unsigned status, const char *type,
                   struct str *body);
 void influx_reply_error(struct http_request *request, unsigned status, const char *text);
+/* The same of n bytes, which may hold a NUL. */
+void influx_reply_error_n(struct http_request *request, unsigned status, const char *text,
+                          size_t n);
 
 #endif

@@ -48,6 +48,7 @@ void result_release(struct result *result)
         vec_release(&table->cells);
     vec_release(&result->tables);
     free(result->error);
+    free(result->warning);
     arena_release(&result->arena);
 }
 
@@ -273,11 +274,24 @@ static void reserve_cells(struct str *to, const struct result *result)
     str_reserve(to, n * USUAL_BYTES);
 }
 
+static void json_warning(struct json_out *out, const char *text)
+{
+    json_key(out, "messages");
+    json_begin_array(out);
+    json_begin_object(out);
+    json_put_text(out, "level", "warning");
+    json_put_text(out, "text", text);
+    json_end_object(out);
+    json_end_array(out);
+}
+
 static void json_result(struct json_out *out, const struct result *result, size_t statement,
                         int64_t unit)
 {
     json_begin_object(out);
     json_put_int(out, "statement_id", (int64_t)statement);
+    if (result->warning)
+        json_warning(out, result->warning);
     if (result->error)
         json_put_text(out, "error", result->error);
     if (result->tables.len) {
@@ -465,6 +479,16 @@ static int run_statement(const struct influxql *query, const struct statement *s
     return run_show(statement, source, db, result, err);
 }
 
+static char *warning_of(const struct statement *statement)
+{
+    const char *bare = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    const char *quote = statement->db[strspn(statement->db, bare)] ? "\"" : "";
+
+    return xasprintf("deprecated use of 'CREATE DATABASE %s%s%s' in a read only context, please "
+                     "use a POST request instead",
+                     quote, statement->db, quote);
+}
+
 void influxql_run(const struct influxql *query, const struct influxql_source *source,
                   const struct influxql_options *options, struct str *to)
 {
@@ -479,6 +503,8 @@ void influxql_run(const struct influxql *query, const struct influxql_source *so
         autorelease(err) struct err err = ERR_INIT;
         if (run_statement(query, &query->statements.at[i], source, options->db, &result, &err) < 0)
             result.error = xstrdup(err_text(&err));
+        if (options->warn && query->statements.at[i].kind == STATEMENT_CREATE)
+            result.warning = warning_of(&query->statements.at[i]);
         if (chunks)
             json_chunks(to, &result, i, MIN(options->chunk_rows, POINTS_MAX),
                         query->statements.at[i].kind == STATEMENT_SELECT, unit);

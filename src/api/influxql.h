@@ -8,7 +8,7 @@
  *     SHOW DATABASES | MEASUREMENTS | TAG KEYS | TAG VALUES … WITH KEY … | FIELD KEYS | SERIES |
  *          RETENTION POLICIES | USERS | CONTINUOUS QUERIES
  *     SELECT field, tag, *, mean(field), derivative(mean(field), 1s), (a + b) * 100 …
- *          FROM m WHERE tag = 'x' AND time > now() - 1h
+ *          FROM m WHERE tag = 'x' AND field > 1 AND time > now() - 1h
  *          GROUP BY time(1m), tag fill(null|none|previous|linear|0) ORDER BY time DESC LIMIT 5
  *
  * A series' metric is `measurement.field`, or the measurement alone where the field is `value`. In
@@ -68,6 +68,8 @@ void influxql_free(struct influxql *query);
 DEFINE_AUTOFREE(influxql);
 /* Does it create or drop something? */
 bool influxql_writes(const struct influxql *query);
+/* Nothing but databases that are made: InfluxDB takes that by GET, too, and warns. */
+bool influxql_only_creates(const struct influxql *query);
 
 enum influxql_format { INFLUXQL_JSON, INFLUXQL_CSV };
 struct influxql_options {
@@ -75,6 +77,7 @@ struct influxql_options {
     const char *epoch; /* "ns", "u", "ms", "s", "m", "h"; NULL: RFC 3339 (CSV: ns) */
     enum influxql_format format;
     bool pretty;
+    bool warn;         /* that what changes something came by GET */
     size_t chunk_rows; /* JSON: an object for every so many rows of a series; 0: one for all */
 };
 /* Answer all statements; what fails is said inside its result. */

@@ -23,13 +23,24 @@ struct match { /* of a text */
     const char **list; /* MATCH_IN: (n_list) */
     size_t n_list;
 };
-enum cond_kind { COND_AND, COND_OR, COND_TAG };
+struct term;
+enum cond_kind { COND_AND, COND_OR, COND_TAG, COND_FIELD };
+enum compare_op {
+    COMPARE_IS,
+    COMPARE_NOT,
+    COMPARE_LESS,
+    COMPARE_MOST,
+    COMPARE_MORE,
+    COMPARE_LEAST
+};
 struct cond {
     enum cond_kind kind;
     struct cond *left, *right;
     const char *key; /* COND_TAG */
     bool no_tag;     /* it is called a field: texts of fields are not kept, so it never holds */
     struct match match;
+    enum compare_op op; /* COND_FIELD: of numbers */
+    struct term *a, *b;
 };
 
 enum statement_kind {
@@ -127,6 +138,7 @@ struct statement {
     const char *error;      /* what is wrong with them, told when it is run; NULL: nothing */
     VEC(struct match) from; /* measurements; none: all */
     struct cond *where;     /* NULL: all */
+    bool by_fields;         /* some of it is about fields */
     struct match with;      /* keys of SHOW TAG VALUES, measurements of SHOW MEASUREMENTS */
     bool has_with;
     int64_t min_ns, max_ns;
@@ -150,6 +162,7 @@ struct influxql {
 bool statement_changes(const struct statement *statement);
 
 bool match_text(const struct match *match, const char *text);
+/* May it hold for points of the series? What is about fields may. */
 bool cond_holds(const struct cond *cond, const struct influxql_series *series);
 const char *series_tag(const struct influxql_series *series, const char *key); /* "": none */
 
@@ -184,7 +197,8 @@ struct table {
 struct result {
     struct arena arena;
     VEC(struct table) tables;
-    char *error; /* NULL: none */
+    char *error;   /* NULL: none */
+    char *warning; /* NULL: none */
 };
 void result_release(struct result *result);
 /* Columns are copied, the other texts must be the arena's or constant. */

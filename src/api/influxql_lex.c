@@ -18,16 +18,26 @@ static void step(struct lexer *lexer)
     lexer->s++;
 }
 
-/* Blanks and "-- comments". */
+static void skip_comment(struct lexer *lexer, const char *end)
+{
+    while (*lexer->s && !str_starts(lexer->s, end))
+        step(lexer);
+    for (size_t i = 0; *lexer->s && i < strlen(end); i++)
+        step(lexer);
+}
+
+/* Blanks, "-- comments" to the end of a line, and those between slashes and stars. */
 static void skip_blank(struct lexer *lexer)
 {
     for (;;) {
         while (*lexer->s && isspace((unsigned char)*lexer->s))
             step(lexer);
-        if (lexer->s[0] != '-' || lexer->s[1] != '-')
+        if (str_starts(lexer->s, "--"))
+            skip_comment(lexer, "\n");
+        else if (str_starts(lexer->s, "/*"))
+            skip_comment(lexer, "*/");
+        else
             return;
-        while (*lexer->s && *lexer->s != '\n')
-            step(lexer);
     }
 }
 

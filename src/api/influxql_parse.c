@@ -265,6 +265,9 @@ static int parse_show_rest(struct parser *p)
                    p->statement->kind == STATEMENT_MEASUREMENTS))
         r = parse_with(p);
     r = r < 0 ? r : parse_where(p);
+    if (r == 0 && p->statement->by_fields)
+        return err_set(p->err, EINVAL,
+                       "error parsing query: conditions on fields stand in SELECT alone");
     return r < 0 ? r : parse_tail(p);
 }
 
@@ -393,6 +396,14 @@ bool statement_changes(const struct statement *statement)
 {
     return statement->kind == STATEMENT_CREATE || statement->kind == STATEMENT_DROP ||
            statement->kind == STATEMENT_POLICY || statement->kind == STATEMENT_REFUSED;
+}
+
+bool influxql_only_creates(const struct influxql *query)
+{
+    vec_foreach (statement, &query->statements)
+        if (statement_changes(statement) && statement->kind != STATEMENT_CREATE)
+            return false;
+    return true;
 }
 
 bool influxql_writes(const struct influxql *query)

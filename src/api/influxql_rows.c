@@ -104,7 +104,7 @@ struct range range_of(const struct select_run *run, int64_t reach)
     return range;
 }
 
-int load_points(const struct select_run *run, const struct picked *picked, struct range range,
+int read_points(const struct select_run *run, const struct picked *picked, struct range range,
                 struct points *to, struct err *err)
 {
     size_t from = to->len;
@@ -118,6 +118,17 @@ int load_points(const struct select_run *run, const struct picked *picked, struc
         return err_errno(err, -r, "reading");
     tidy(to, from);
     return 0;
+}
+
+int load_points(const struct select_run *run, const struct picked *picked, struct range range,
+                struct points *to, struct err *err)
+{
+    size_t from = to->len;
+    int r = read_points(run, picked, range, to, err);
+
+    if (r < 0 || !run->statement->by_fields)
+        return r;
+    return filter_points(run, picked, range, to, from, err);
 }
 
 /* ---- points that are only looked at ---- */
@@ -221,7 +232,7 @@ struct items {
     size_t len, cap;
 };
 
-static bool same_tags(const struct influxql_series *a, const struct influxql_series *b)
+bool same_tags(const struct influxql_series *a, const struct influxql_series *b)
 {
     if (a->n_tags != b->n_tags)
         return false;

@@ -45,6 +45,8 @@ struct select_run {
     VEC(struct column) columns;
     VEC(struct leaf) leaves;
     struct names by;
+    const struct influxql_series *all; /* (n_all) that may be meant, also other fields */
+    size_t n_all;
 };
 
 struct points;
@@ -55,11 +57,21 @@ struct range { /* of times, both included */
 /* What is asked for, and `reach` buckets more on the side where rows begin. */
 struct range range_of(const struct select_run *run, int64_t reach);
 /* The points of a series behind those that are there, by time, each time once. */
+int read_points(const struct select_run *run, const struct picked *picked, struct range range,
+                struct points *to, struct err *err);
+/* Of those behind `from` keep where the condition holds that is about fields. */
+int filter_points(const struct select_run *run, const struct picked *picked, struct range range,
+                  struct points *points, size_t from, struct err *err);
+/* Both: what is asked for of the series. */
 int load_points(const struct select_run *run, const struct picked *picked, struct range range,
                 struct points *to, struct err *err);
 /* What functions over everything need of them, without holding them. */
 int look_at_points(const struct select_run *run, const struct picked *picked, struct whole *to,
                    struct err *err);
+
+/* The field that this metric is of a measurement, NULL: it is none. */
+const char *metric_field(const char *metric, const char *measurement);
+bool same_tags(const struct influxql_series *a, const struct influxql_series *b);
 
 /* ---- rows ---- */
 struct table *begin_table(struct select_run *run);

@@ -17,8 +17,7 @@ struct select {
 
 /* ---- series ---- */
 
-/* The field that this metric is of a measurement, NULL: it is none. */
-static const char *field_of(const char *metric, const char *measurement)
+const char *metric_field(const char *metric, const char *measurement)
 {
     size_t n = strlen(measurement);
 
@@ -35,7 +34,7 @@ static bool may_be_from(const struct statement *statement, const char *metric)
     bool may = false;
 
     vec_foreach (match, &statement->from)
-        may = may || (match->op == MATCH_IS ? field_of(metric, match->text) != NULL
+        may = may || (match->op == MATCH_IS ? metric_field(metric, match->text) != NULL
                                             : match_text(match, parts.measurement));
     free(parts.measurement);
     return may;
@@ -282,7 +281,7 @@ static void pick(struct select *select, const char *measurement)
     struct select_run *run = &select->run;
 
     vec_foreach (series, &select->all) {
-        const char *field = field_of(series->metric, measurement);
+        const char *field = metric_field(series->metric, measurement);
         struct metric_parts parts = metric_split(series->metric);
         bool apart = str_eq(parts.measurement, measurement), named = false;
         free(parts.measurement);
@@ -299,6 +298,8 @@ static int run_measurement(struct select *select, const char *measurement, struc
     int r = 0;
 
     run->measurement = measurement;
+    run->all = select->all.at;
+    run->n_all = select->all.len;
     pick(select, measurement);
     if (run->picked.len) {
         make_columns(run);

@@ -410,6 +410,10 @@ TEST(bounds_of_time_may_be_written_in_many_ways)
         "time > now() - 1m11s",
         "time >= 30000ms AND time <= 1h",
         "(time >= 30s)",
+        "30s <= time",
+        "29999999999 < time",
+        "'1970-01-01T00:00:30Z' <= time",
+        "now() - 70s <= time",
         "time >= '1970-01-01' + 30s",
     };
     for (size_t i = 0; i < ARRAY_LEN(bounds); i++) {
@@ -418,6 +422,56 @@ TEST(bounds_of_time_may_be_written_in_many_ways)
         assert_series(text,
                       "{\"name\":\"cpu\",\"columns\":[\"time\",\"busy\"],\"values\":[[30,4]]}");
     }
+}
+
+TEST(conditions_may_be_about_fields)
+{
+    static const struct {
+        const char *where, *values; /* of busy */
+    } rows[] = {
+        {"busy > 3", "[[15,20],[20,10],[30,4]]"},
+        {"busy >= 4 AND run = 'a'", "[[30,4]]"},
+        {"idle = 9", "[[10,1]]"},
+        {"busy < 2 OR run = 'b'", "[[10,1],[15,20],[20,10]]"},
+        {"(busy < 2 OR busy > 19) AND time >= 0", "[[10,1],[15,20]]"},
+        {"busy != 2 AND run =~ /a/", "[[10,1],[30,4]]"},
+        {"2 < busy AND gpu = '0'", "[[30,4]]"},
+        {"busy + idle = 10", "[[10,1]]"},
+        {"busy * 2 < idle", "[[10,1]]"},
+        {"busy <> -1 AND busy <= 1", "[[10,1]]"},
+        {"busy::integer = 20", "[[15,20]]"},
+        {"busy = true", "[[10,1]]"},
+        {"nothing > 1", NULL},
+        {"run > 5", NULL},
+        {"run > 'a'", NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        autofree(mem) char *text = xasprintf("SELECT busy FROM cpu WHERE %s", rows[i].where);
+        autofree(mem) char *expected =
+            rows[i].values ? xasprintf("{\"name\":\"cpu\",\"columns\":[\"time\",\"busy\"],"
+                                       "\"values\":%s}",
+                                       rows[i].values)
+                           : xstrdup("");
+        assert_series(text, expected);
+    }
+    assert_series("SELECT count(busy), mean(busy) FROM cpu WHERE busy > 2 AND busy < 20",
+                  "{\"name\":\"cpu\",\"columns\":[\"time\",\"count\",\"mean\"],"
+                  "\"values\":[[0,2,7]]}");
+    assert_series("SELECT max(busy) FROM cpu WHERE busy < 20 AND time >= 10s AND time < 30s "
+                  "GROUP BY time(10s), run",
+                  "{\"name\":\"cpu\",\"tags\":{\"run\":\"a\"},\"columns\":[\"time\",\"max\"],"
+                  "\"values\":[[10,1],[20,2]]},{\"name\":\"cpu\",\"tags\":{\"run\":\"b\"},"
+                  "\"columns\":[\"time\",\"max\"],\"values\":[[10,null],[20,10]]}");
+}
+
+TEST(comments_are_passed_over)
+{
+    static const char loss[] =
+        "{\"name\":\"loss\",\"columns\":[\"time\",\"value\"],\"values\":[[1,0.5]]}";
+
+    assert_series("/* a */ SELECT value /* b\n * c **/ FROM loss -- d", loss);
+    assert_series("SELECT value -- e\nFROM /* f */ /^loss$/ /**/", loss);
+    assert_error("SELECT value /* FROM loss", "found EOF, expected FROM");
 }
 
 TEST(csv_has_a_head_for_each_table)
@@ -638,14 +692,19 @@ TEST(errors_are_told_in_the_words_of_influxdb)
                    "line 1, char 8"},
         {"SELECT v", "found EOF, expected FROM at line 1, char 10"},
         {"SELECT v FROM", "found EOF, expected identifier at line 1, char 15"},
-        {"SELECT v\nFROM m WHERE", "found EOF, expected identifier at line 2, char 14"},
-        {"SELECT v FROM m WHERE x", "found EOF, expected =, !=, =~, !~"},
+        {"SELECT v\nFROM m WHERE",
+         "found EOF, expected identifier, string, number, bool at line 2, char 14"},
+        {"SELECT v FROM m WHERE x", "found EOF, expected =, !=, <, <=, >, >=, =~, !~"},
         {"SELECT v FROM m LIMIT x", "found x, expected integer"},
         {"SELECT v FROM m GROUP BY time(x)", "found x, expected duration"},
         {"SELECT v FROM m GROUP BY time(10s)", "GROUP BY requires at least one aggregate function"},
         {"SELECT v, mean(v) FROM m", "mixing aggregate and non-aggregate queries"},
         {"SELECT frob(v) FROM m", "undefined function frob()"},
-        {"SELECT v FROM m WHERE v > 5", "conditions on fields (v)"},
+        {"SELECT v FROM m WHERE mean(v) > 5", "conditions are on tags, fields, numbers and time"},
+        {"SELECT v FROM m WHERE v > 5s", "conditions are on tags, fields, numbers and time"},
+        {"SELECT v FROM m WHERE 1.5 < time", "time is compared with times alone"},
+        {"SELECT v FROM m WHERE time != 5", "expected =, <, <=, >, >="},
+        {"SHOW SERIES WHERE v > 5", "conditions on fields stand in SELECT alone"},
         {"SELECT v FROM m WHERE run = 'a' OR time > 5", "cannot use OR with time conditions"},
         {"SELECT v FROM m WHERE run =~ /(/", "error parsing regexp"},
         {"SELECT v FROM m WHERE run = 'a", "error parsing query"},

@@ -78,7 +78,7 @@ static int load_buckets(const struct select_run *run, const struct picked *picke
     const struct picked *only = only_series(picked, n, leaf);
 
     if (!s->interval_ns || !s->has_min || !call || !whole_can(call->function) || !only ||
-        leaf->whole)
+        leaf->whole || s->by_fields)
         return -EILSEQ;
     __int128 buckets = plan_buckets(run, leaf, 0, &track->buckets.first_ns);
     if (buckets > BUCKETS_MAX || track->buckets.first_ns == INT64_MIN)
@@ -98,7 +98,9 @@ static int load_track(struct select_run *run, const struct picked *picked, size_
     if (r != -EILSEQ)
         return r < 0 ? err_errno(err, -r, "reading") : 0;
     r = 0;
-    bool whole = !run->statement->interval_ns && whole_can(leaf->term->function) && !leaf->whole;
+    const struct statement *s = run->statement;
+    bool whole =
+        !s->interval_ns && !s->by_fields && !leaf->whole && whole_can(leaf->term->function);
     for (size_t i = 0; r == 0 && i < n; i++)
         if (leaf_reads(leaf, &picked[i]))
             r = whole ? look_at_points(run, &picked[i], &track->whole, err)

@@ -247,23 +247,65 @@ static void bound_above(struct statement *s, int64_t ns)
     s->has_max = true;
 }
 
+/* time `op` ns */
+static void bound_time(struct parser *p, enum compare_op op, int64_t ns)
+{
+    p->times++;
+    if (op == COMPARE_MORE || op == COMPARE_LEAST || op == COMPARE_IS)
+        bound_below(p->statement, ns + (op == COMPARE_MORE && ns < INT64_MAX));
+    if (op == COMPARE_LESS || op == COMPARE_MOST || op == COMPARE_IS)
+        bound_above(p->statement, ns - (op == COMPARE_LESS && ns > INT64_MIN));
+}
+
+static const struct {
+    const char *mark;
+    enum compare_op op, turned; /* 5 < x: x > 5 */
+} compares[] = {
+    {"=", COMPARE_IS, COMPARE_IS},       {"!=", COMPARE_NOT, COMPARE_NOT},
+    {"<>", COMPARE_NOT, COMPARE_NOT},    {"<", COMPARE_LESS, COMPARE_MORE},
+    {"<=", COMPARE_MOST, COMPARE_LEAST}, {">", COMPARE_MORE, COMPARE_LESS},
+    {">=", COMPARE_LEAST, COMPARE_MOST},
+};
+
+/* The mark in hand is passed; -EINVAL: it compares nothing. */
+static int parse_compare(struct parser *p, enum compare_op *ret, enum compare_op *ret_turned)
+{
+    for (size_t i = 0; i < ARRAY_LEN(compares); i++)
+        if (eat_mark(p, compares[i].mark)) {
+            *ret = compares[i].op;
+            *ret_turned = compares[i].turned;
+            return 0;
+        }
+    return expected(p, "=, !=, <, <=, >, >=, =~, !~");
+}
+
+/* time > … */
 static int parse_time_condition(struct parser *p)
 {
-    const char *op = p->token.text;
+    enum compare_op op = COMPARE_NOT, turned;
     int64_t ns = 0;
 
-    if (p->token.kind != TOKEN_MARK || !strchr("=<>", *op) || str_eq(op, "=~"))
+    if (at_mark(p, "!=") || at_mark(p, "<>"))
         return expected(p, "=, <, <=, >, >=");
-    next(p);
+    int r = parse_compare(p, &op, &turned);
+    r = r < 0 ? r : parse_time(p, &ns);
+    if (r == 0)
+        bound_time(p, op, ns);
+    return r;
+}
+
+/* … < time */
+static int parse_turned_time(struct parser *p)
+{
+    enum compare_op op, turned = COMPARE_NOT;
+    int64_t ns = 0;
     int r = parse_time(p, &ns);
-    if (r < 0)
-        return r;
-    p->times++;
-    if (*op == '>' || *op == '=')
-        bound_below(p->statement, ns + (str_eq(op, ">") && ns < INT64_MAX));
-    if (*op == '<' || *op == '=')
-        bound_above(p->statement, ns - (str_eq(op, "<") && ns > INT64_MIN));
-    return 0;
+
+    r = r < 0 ? r : parse_compare(p, &op, &turned);
+    r = r < 0 ? r : want_word(p, "time");
+    if (r == 0)
+        bound_time(p, turned, ns);
+    return r;
 }
 
 /* ---- conditions; a NULL one always holds ---- */
@@ -277,9 +319,82 @@ static struct cond *join(struct parser *p, enum cond_kind kind, struct cond *a, 
     return cond;
 }
 
+/* A text behind the name: of a tag. Texts do not come before or after each other. */
+static int parse_text_condition(struct parser *p, const struct term *left, enum compare_op op,
+                                struct cond *cond)
+{
+    if (left->kind != TERM_FIELD)
+        return expected(p, "number");
+    cond->kind = COND_TAG;
+    cond->key = left->field;
+    cond->no_tag = (left->cast != CAST_NONE && left->cast != CAST_TAG) ||
+                   (op != COMPARE_IS && op != COMPARE_NOT);
+    cond->match =
+        (struct match){.op = op == COMPARE_IS ? MATCH_IS : MATCH_NOT, .text = p->token.text};
+    next(p);
+    return 0;
+}
+
+/* true and false are 1 and 0, as they are kept. */
+static int parse_operand(struct parser *p, struct term **ret)
+{
+    bool yes = at_word(p, "true");
+    struct term truth = {.kind = TERM_NUMBER, .number = yes, .text = p->token.text};
+
+    if (!yes && !at_word(p, "false"))
+        return parse_term(p, ret);
+    next(p);
+    *ret = arena_memdup(&p->query->arena, &truth, sizeof(truth));
+    return 0;
+}
+
+static bool is_time(const struct term *term)
+{
+    return term->kind == TERM_FIELD && strcasecmp(term->field, "time") == 0;
+}
+
+/* Fields, numbers and arithmetic of these; not functions, * and durations. */
+static bool is_operand(const struct term *term)
+{
+    if (term->kind == TERM_BINARY)
+        return is_operand(term->left) && is_operand(term->right);
+    return term->kind == TERM_FIELD || term->kind == TERM_INTEGER || term->kind == TERM_NUMBER;
+}
+
+/* Behind the left side: what it is compared with. */
+static int parse_rest(struct parser *p, struct term *left, struct cond *cond)
+{
+    enum compare_op turned = COMPARE_NOT;
+
+    cond->a = left;
+    if (left->kind == TERM_FIELD && (at_mark(p, "=~") || at_mark(p, "!~"))) {
+        cond->key = left->field;
+        cond->no_tag = left->cast != CAST_NONE && left->cast != CAST_TAG;
+        return parse_match(p, false, &cond->match);
+    }
+    int r = parse_compare(p, &cond->op, &turned);
+    if (r == 0 && p->token.kind == TOKEN_STRING)
+        return parse_text_condition(p, left, cond->op, cond);
+    cond->kind = COND_FIELD;
+    r = r < 0 ? r : parse_operand(p, &cond->b);
+    if (r < 0)
+        return r;
+    if (!is_operand(left) || !is_operand(cond->b))
+        return err_set(p->err, EINVAL,
+                       "error parsing query: conditions are on tags, fields, numbers and time");
+    if (!is_time(cond->b)) {
+        p->statement->by_fields = true;
+        return 0;
+    }
+    if (left->kind != TERM_INTEGER)
+        return err_set(p->err, EINVAL, "error parsing query: time is compared with times alone");
+    bound_time(p, turned, left->integer);
+    return 0;
+}
+
 static int parse_comparison(struct parser *p, struct cond **ret)
 {
-    const char *key = "";
+    struct term *left = NULL;
 
     *ret = NULL;
     if (eat_mark(p, "(")) {
@@ -287,23 +402,18 @@ static int parse_comparison(struct parser *p, struct cond **ret)
         p->depth--;
         return r < 0 ? r : want_mark(p, ")");
     }
-    enum cast cast = CAST_NONE;
-    int r = want_name(p, &key);
-    r = r < 0 ? r : parse_cast(p, &cast);
+    if (p->token.kind == TOKEN_DURATION || p->token.kind == TOKEN_STRING || at_word(p, "now"))
+        return parse_turned_time(p);
+    int r = parse_operand(p, &left);
     if (r < 0)
         return r;
-    if (strcasecmp(key, "time") == 0)
+    if (is_time(left))
         return parse_time_condition(p);
-    if (at_mark(p, "<") || at_mark(p, ">") || at_mark(p, "<=") || at_mark(p, ">="))
-        return err_set(p->err, EINVAL,
-                       "error parsing query: conditions on fields (%.100s) are not known here, "
-                       "only on tags and time",
-                       key);
     struct cond *cond = join(p, COND_TAG, NULL, NULL);
-    cond->key = key;
-    cond->no_tag = cast != CAST_NONE && cast != CAST_TAG;
-    *ret = cond;
-    return parse_match(p, false, &cond->match);
+    int times = p->times;
+    r = parse_rest(p, left, cond);
+    *ret = p->times == times ? cond : NULL;
+    return r;
 }
 
 static int parse_and(struct parser *p, struct cond **ret)
@@ -349,5 +459,7 @@ bool cond_holds(const struct cond *cond, const struct influxql_series *series)
         return cond_holds(cond->left, series) && cond_holds(cond->right, series);
     if (cond->kind == COND_OR)
         return cond_holds(cond->left, series) || cond_holds(cond->right, series);
+    if (cond->kind == COND_FIELD)
+        return true;
     return !cond->no_tag && match_text(&cond->match, series_tag(series, cond->key));
 }

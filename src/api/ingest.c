@@ -70,6 +70,12 @@ static void on_health(struct web_call *call)
     influx_reply(request, 200, "application/json", &body);
 }
 
+/* Other sites learn nothing from it: there are no headers that let them in. */
+static void on_options(struct web_call *call)
+{
+    influx_reply(call->request, 200, NULL, NULL);
+}
+
 /* ---- served on the loop ---- */
 
 static void count_datagrams(const struct ingest *ingest, struct udp_counts *ret)
@@ -151,6 +157,8 @@ const struct web_route ingest_routes[] = {
      "Line protocol, as InfluxDB 2.x takes it.", WEB_STOCK},
     {"GET POST", "/query", ROLE_VIEWER, DESK_LOOP, on_query, QUERY_MAX,
      "InfluxQL: SHOW and simple SELECT statements.", WEB_STOCK},
+    {"OPTIONS", "/write", ROLE_NONE, DESK_HTTP, on_options, 0, "As InfluxDB answers: yes.", 0},
+    {"OPTIONS", "/query", ROLE_NONE, DESK_HTTP, on_options, 0, "The same.", 0},
     {"GET", "/v1/ingest", ROLE_VIEWER, DESK_LOOP, on_ingest, 0,
      "What came from outside, and what was dropped.", WEB_STOCK},
     {"GET HEAD", "/metrics", ROLE_VIEWER, DESK_LOOP, on_metrics, 0,

@@ -174,6 +174,8 @@ static void report(struct influx_reader *reader, int r, const char *p, const cha
         return;
     }
     reader->counts.dropped++;
+    if (r == -EEXIST && reader->dropped.len) /* as InfluxDB: of those by their type the first */
+        return;
     str_cut(&reader->dropped, 0);
     str_add_n(&reader->dropped, reason->s, reason->len);
 }

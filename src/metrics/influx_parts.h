@@ -25,7 +25,7 @@ struct influx_reader {
     struct str scratch; /* names and strings of a line, when they had escapes */
     struct influx_counts counts;
     struct str bad;     /* sentences of lines that were not understood */
-    struct str dropped; /* why the last one was dropped */
+    struct str dropped; /* why one was dropped: the last, or the first by its type */
     size_t untold;      /* bad lines beyond REPORT_MAX */
 };
 
@@ -49,7 +49,8 @@ static inline bool influx_scale_time(const struct influx_reader *reader, int64_t
            *ret >= -INFLUX_TIME_MAX;
 }
 
-/* Read any line. 0; -EINVAL: not understood; -EPERM: refused. The reason is appended. */
+/* Read any line. 0; -EINVAL: not understood; -EPERM: refused; -EEXIST: refused, since a field has
+ * another type. The reason is appended. */
 int influx_strict_line(struct influx_reader *reader, const char *p, const char *end,
                        struct influx_line *ret, struct str *reason);
 

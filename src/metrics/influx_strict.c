@@ -128,7 +128,7 @@ static int name_field(struct influx_reader *reader, const struct influx_series *
     if (field->kind == field->name->kind || !influx_keys_fixed_kinds(reader->keys))
         return 0;
     conflict_reason(series, field, reason);
-    return -EPERM;
+    return -EEXIST;
 }
 
 static int read_fields(struct influx_reader *reader, const struct influx_cut *cut,

@@ -170,9 +170,40 @@ def it_answers_as_influxdb_does(place: Place):
     connection.close()
     status, text = server.ask("/query", b"", {"Accept": "application/csv"}, q="SHOW DATABASES")
     assert (status, text) == (200, ""), text
+    status, text = server.ask("/query", q="CREATE DATABASE \"by get\"")
+    assert (status, json.loads(text)["results"][0]["messages"][0]["level"]) == (200, "warning"), text
+    assert "'CREATE DATABASE \\\"by get\\\"' in a read only context" in text, text
+    assert server.values("SHOW DATABASES") == [["by get"]]  # not by the name of its experiment, too
     form = urllib.parse.urlencode({"q": "SHOW RETENTION POLICIES ON nothing"}).encode()
     status, text = server.ask("/query", form, {"Content-Type": "application/x-www-form-urlencoded"})
     assert "database not found: nothing" in text, text
+    server.end()
+
+
+def errors_of_write_are_those_of_influxdb(place: Place):
+    server = Server(place)
+    connection = http.client.HTTPConnection(server.says["address"])
+
+    def ask(method, path, body=None):
+        connection.request(method, path, body)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        return answer.status, json.loads(text)["error"] if text else "", answer.headers["X-Influxdb-Error"]
+
+    assert ask("POST", "/write?db=test&precision=s", b"c f=1,g=1i 1") == (204, "", None)
+    first = 'partial write: field type conflict: input field "f" on measurement "c" is type integer, already exists as type float dropped=3'
+    assert ask("POST", "/write?db=test", b"c f=1i 2\nc g=1.5 3\nc f=true 3") == (400, first, first)
+    said = ask("POST", "/write?db=test", b"bad\0line here\nc f=\xc3\xa4")
+    assert said[1].startswith("unable to parse 'bad\0line here': invalid field format\nunable to parse 'c f="), said
+    assert said[2].startswith("unable to parse 'bad line here': invalid field format unable to parse"), said
+    long = ask("POST", "/write?db=test", b"x" * 5000)
+    assert len(long[1]) > 5000 and len(long[2]) == 1024 and long[1].startswith(long[2])
+    for level, status in (("foo", 400), ("any", 204), ("ALL", 204), ("", 204)):
+        assert ask("POST", f"/write?db=test&precision=s&consistency={level}", b"c f=1 1")[0] == status, level
+    assert ask("POST", "/write?db=test&consistency=foo", b"c f=1 1")[1:] == ("invalid consistency level",) * 2
+    assert ask("GET", "/query?q=SELECT")[2].startswith("error parsing query: found EOF")
+    assert ask("OPTIONS", "/write?db=test") == ask("OPTIONS", "/query") == (200, "", None)
+    connection.close()
     server.end()
 
 
@@ -319,6 +350,6 @@ def a_taken_port_and_a_taken_home_are_told(place: Place):
 main(what_is_written_is_found_again, a_set_of_tags_is_an_observed_trial,
      the_last_value_is_the_last_in_time_however_lines_came, good_lines_of_a_body_are_kept_and_bad_ones_told,
      nan_infinity_and_a_missing_database_are_accepted, bodies_may_be_packed_and_have_a_precision,
-     what_is_too_large_or_not_for_us_is_refused, it_answers_as_influxdb_does, databases_are_made_and_dropped,
-     what_comes_after_a_removal_is_kept, datagrams_are_lines_too, prometheus_finds_how_things_stand,
+     what_is_too_large_or_not_for_us_is_refused, it_answers_as_influxdb_does, errors_of_write_are_those_of_influxdb,
+     databases_are_made_and_dropped, what_comes_after_a_removal_is_kept, datagrams_are_lines_too, prometheus_finds_how_things_stand,
      what_was_acknowledged_survives_any_death, a_taken_port_and_a_taken_home_are_told)
