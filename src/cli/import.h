@@ -88,7 +88,7 @@ int import_csv(const char *path, const struct import_options *options, struct im
 struct import_sink {
     sample_fn *on_sample;
     void (*on_param)(const char *name, const char *text, bool quoted, void *arg);
-    void (*on_unread)(const char *path, size_t line, void *arg); /* it is no sample */
+    void (*on_unread)(const char *path, size_t line, void *arg);      /* it is no sample */
     void (*on_damage)(const char *path, const char *what, void *arg); /* once a file */
     void *arg;
 };

@@ -69,19 +69,32 @@ char *alert_rising(const struct alert_curve *curve)
 
 /* ---- plateau ---- */
 
+/* How far values typically are from a middle; x is used up. */
+static double spread_around(double *x, size_t n, double middle)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = fabs(x[i] - middle);
+    return 1.4826 * median(x, n);
+}
+
 /* The spread of a value around the trend, from the differences of neighbours: robust against both
- * the trend and outliers. */
+ * the trend and outliers. Of values that go up and down by the same amount (0.5, 0.5001, 0.5, …)
+ * the median difference is one of the two, and most have none from it: there the mean tells. */
 static double noise_of(const double *values, size_t n)
 {
     autofree(mem) double *steps = xcalloc(n, sizeof(*steps));
 
     assert(n > 1);
-    for (size_t i = 1; i < n; i++)
-        steps[i - 1] = values[i] - values[i - 1];
-    double trend = median(steps, n - 1);
-    for (size_t i = 0; i + 1 < n; i++)
-        steps[i] = fabs(steps[i] - trend);
-    return 1.4826 * median(steps, n - 1) / M_SQRT2;
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 1; i < n; i++)
+            steps[i - 1] = values[i] - values[i - 1];
+        double trend =
+            round == 0 ? median(steps, n - 1) : (values[n - 1] - values[0]) / (double)(n - 1);
+        double spread = spread_around(steps, n - 1, trend) / M_SQRT2;
+        if (spread > 0)
+            return spread;
+    }
+    return 0;
 }
 
 static double best_of(const struct alert_curve *curve, size_t from, size_t to)

@@ -51,7 +51,7 @@ int alerts_open(struct run *run, struct err *err)
         autofree(expr) struct expr *expr = NULL;
         int r = !alert->condition ? 0
                                   : alert_condition_parse(alert->condition, alerts->columns,
-                                                          alerts->n_columns, 0, &expr, err);
+                                                          alerts->n_columns, 0, true, &expr, err);
         if (r < 0)
             return r;
     }
@@ -197,7 +197,7 @@ static int condition_holds(struct live *live, const struct alert *alert, struct 
         .arg = &row, .field = row_field, .stats = row_stats, .points = row_points};
 
     int r = alert_condition_parse(alert->condition, alerts->columns, alerts->n_columns, now.wall_us,
-                                  &expr, &err);
+                                  true, &expr, &err);
     row.expr = expr;
     if (r >= 0)
         r = expr_decide(expr, &source);

@@ -404,6 +404,21 @@ TEST(a_plateau_says_its_numbers)
                               "steps: 0.5 at best, 0.5 before");
 }
 
+static double jitters(int i)
+{
+    return i % 2 ? 0.5 : 0.5001;
+}
+
+TEST(what_goes_up_and_down_by_the_same_amount_is_noise)
+{
+    for (int n = 40; n < 44; n++) {
+        autofree(mem) char *text = rule(true, &down, jitters, (size_t)n, 0);
+        assert_non_null(text);
+        assert_true(strstr(text, "its noise (0.0001)") || strstr(text, "its noise (0.00011)") ||
+                    strstr(text, "its noise (9.") || strstr(text, "its noise (0.00010"));
+    }
+}
+
 static double from_zero(int i) /* as a divergence of two distributions does */
 {
     return 1e-4 * i;

@@ -135,6 +135,19 @@ static int parse_condition(struct parser *p, struct call *call)
     return node ? 0 : -EINVAL;
 }
 
+/* A share that is written down is one, from 0 to 1. */
+static int check_share(struct parser *p, const struct call *call)
+{
+    const struct node *node = call->number;
+
+    if (node->kind != NODE_CONST || !str_eq(call->function->name, "quantile") ||
+        p->scope->lenient || (node->value.number >= 0 && node->value.number <= 1))
+        return 0;
+    return err_set(p->err, EINVAL,
+                   "quantile() takes a share from 0 to 1, as 0.9 or 90%%, not %s (character %zu)",
+                   expr_node_words(p, node), node->at + 1);
+}
+
 /* A number for each row: names in it are the row's, not the points'. */
 static int parse_number(struct parser *p, struct call *call)
 {
@@ -143,7 +156,7 @@ static int parse_number(struct parser *p, struct call *call)
     p->call = NULL;
     call->number = build_number(p, expr_parse_sum(p));
     p->call = outer;
-    return call->number ? 0 : -EINVAL;
+    return call->number ? check_share(p, call) : -EINVAL;
 }
 
 static int parse_argument(struct parser *p, struct call *call)

@@ -80,8 +80,10 @@ struct expr_scope {
     const char *noun; /* "trial": what a row is, and the prefix of its fields */
     const struct expr_column *columns;
     size_t n;
-    int64_t now_us; /* `now`, wall */
-    bool open;      /* a name that is not listed is a metric that may still come */
+    int64_t now_us;            /* `now`, wall */
+    bool open;                 /* a name that is not listed is a metric that may still come */
+    const char *const *absent; /* … but not these, fields that rows have elsewhere; NULL: none */
+    bool lenient;              /* it was taken before: what can never hold is let be */
 };
 
 struct expr;

@@ -320,7 +320,6 @@ static const char *const values[][2] = {
     {"argmax(loss)", "0"},
     {"quantile(loss, 0.9)", "9.1"},
     {"quantile(loss, 0)", "1"},
-    {"quantile(loss, 2)", "null"},
     {"slope(loss)", "-1"},
     {"at(loss, 3)", "7"},
     {"at(loss, 3.5)", "7"},
@@ -487,6 +486,10 @@ static const char *const errors[][2] = {
     {"time_to(step > 3) < 1", "no metric is named in the condition of time_to()"},
     {"time_to(loss) < 1", "time_to() needs a condition, as in time_to(loss >= 0.9)"},
     {"quantile(loss) < 1", "quantile(loss) needs a number: quantile(loss, 0.9)"},
+    {"quantile(loss, 1.5) > 0",
+     "quantile() takes a share from 0 to 1, as 0.9 or 90%, not 1.5 (character 16)"},
+    {"quantile(loss, -0.1) > 0",
+     "quantile() takes a share from 0 to 1, as 0.9 or 90%, not -0.1 (character 16)"},
     {"min(loss, last 1G) < 1",
      "a part of a curve is last 10%, last 100, last 500 steps or last 5m, not '1G' (character "
      "16)"},

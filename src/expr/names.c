@@ -76,6 +76,25 @@ static ptrdiff_t open_metric(struct parser *p, const char *name)
     return (ptrdiff_t)column;
 }
 
+/* A field that rows have elsewhere: who writes it does not mean a metric. */
+static bool is_absent(struct parser *p, const struct token *name)
+{
+    const char *text = name->text;
+    size_t n = strlen(p->scope->noun);
+
+    if (strncmp(text, p->scope->noun, n) == 0 && text[n] == '.')
+        text += n + 1;
+    for (const char *const *one = p->scope->absent; one && *one && !name->quoted; one++)
+        if (str_eq(text, *one)) {
+            expr_refuse(p,
+                        "'%s' of a %s cannot be asked here (character %zu); a metric of that name "
+                        "is metric.%s",
+                        text, p->scope->noun, name->at + 1, text);
+            return true;
+        }
+    return false;
+}
+
 /* ---- names that mean nothing ---- */
 
 /* train/loss without backquotes reads as train divided by loss. */
@@ -161,7 +180,7 @@ ptrdiff_t name_metric(struct parser *p, const struct token *name)
     if (found != -2)
         return found;
     if (p->scope->open)
-        return open_metric(p, name->text);
+        return is_absent(p, name) ? -1 : open_metric(p, name->text);
     refuse_name(p, name, true);
     return -1;
 }
@@ -258,8 +277,11 @@ struct node *name_node(struct parser *p, const struct token *name)
         return NULL;
     bool constant =
         str_eq(name->text, "now") || str_eq(name->text, "inf") || str_eq(name->text, "nan");
-    if (found == -2 && p->scope->open && !constant)
+    if (found == -2 && p->scope->open && !constant) {
+        if (is_absent(p, name))
+            return NULL;
         found = open_metric(p, name->text);
+    }
     if (found == -2)
         return special(p, name);
     if (!is_metric(p, (size_t)found))

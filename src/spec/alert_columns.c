@@ -155,11 +155,20 @@ const struct expr_column *alert_columns(const struct spec *spec, struct arena *a
     return columns;
 }
 
+/* Fields of trials in filters (api/where_fields.c) that one that runs does not have. */
+static const char *const absent[] = {"state", "reason", "ended",    "repeat_of", "joules",
+                                     "tags",  "note",   "run_name", "starred",   NULL};
+
 int alert_condition_parse(const char *text, const struct expr_column *columns, size_t n,
-                          int64_t now_us, struct expr **ret, struct err *err)
+                          int64_t now_us, bool stored, struct expr **ret, struct err *err)
 {
-    struct expr_scope scope = {
-        .noun = "trial", .columns = columns, .n = n, .now_us = now_us, .open = true};
+    struct expr_scope scope = {.noun = "trial",
+                               .columns = columns,
+                               .n = n,
+                               .now_us = now_us,
+                               .open = true,
+                               .absent = stored ? NULL : absent,
+                               .lenient = stored};
 
     return expr_parse(text, &scope, EXPR_BOOL, ret, err);
 }

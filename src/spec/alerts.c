@@ -65,7 +65,8 @@ static int read_condition(struct reader *reader, const struct yaml_node *node, s
     if (is_word(node->text))
         return unknown_kind(reader, node);
     columns = alert_columns(reader->spec, &reader->arena, &n);
-    int r = alert_condition_parse(node->text, columns, n, reader->now_us, &expr, &err);
+    int r = alert_condition_parse(node->text, columns, n, reader->now_us, !reader->overrides, &expr,
+                                  &err);
     if (r < 0)
         return yaml_err(reader->err, node, "'alerts': when: %s", err_text(&err));
     alert->condition = xstrdup(node->text);

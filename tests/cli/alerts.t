@@ -68,3 +68,15 @@ hone: [..]bad.yaml:3:10: 'alerts': when: a value is missing before the end
 $ hone check --set 'alerts={when: platau, do: stop}' -- true
 hone: --set [..]: 'alerts': 'platau' is neither diverged, plateau or stall nor a condition like loss > 2, did you mean 'plateau'?
 ? 2
+# a trial's state and the like cannot be asked while it runs; a metric of that name can
+$ hone check --set "alerts={when: \"loss > 1 and state = 'running'\", do: stop}" -- true
+hone: --set alerts={when: "loss > 1 and state = 'running'", do: stop}: 'alerts': when: 'state' of a trial cannot be asked here (character 14); a metric of that name is metric.state
+? 2
+$ hone check --set 'alerts={when: "starred or loss > 1", do: stop}' -- true
+hone: --set alerts={when: "starred or loss > 1", do: stop}: 'alerts': when: 'starred' of a trial cannot be asked here (character 1); a metric of that name is metric.starred
+? 2
+$ hone check --set 'alerts={when: "metric.state > 1", do: stop}' -- true | head -1
+experiment  true
+$ hone check --set 'alerts={when: "quantile(loss, 1.5) > 0", do: stop}' -- true
+hone: --set alerts={when: "quantile(loss, 1.5) > 0", do: stop}: 'alerts': when: quantile() takes a share from 0 to 1, as 0.9 or 90%, not 1.5 (character 16)
+? 2
