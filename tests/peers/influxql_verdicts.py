@@ -78,6 +78,14 @@ QUERIES = [
     "SELECT v * 2 FROM two", "SELECT difference(v), cumulative_sum(v) FROM two", "SELECT difference(v) FROM two ORDER BY time DESC", "SELECT elapsed(v, 1s) FROM n ORDER BY time DESC", "SELECT elapsed(v) FROM n",
     # of one field and a constant, with names
     f'SELECT mean(x) * 2, mean(x) * 3 {T} GROUP BY time(50s)', f'SELECT mean(x) + max(x) AS both, min(x) {T} GROUP BY time(50s)', f'SELECT difference(x), difference(y), x {A}',
+    # what a name is, conditions on fields, times on the left
+    'SELECT x::field FROM m WHERE (host::tag = \'a\')', 'SELECT mean("x"::float) FROM "m" WHERE ("host"::tag =~ /(?i)^[AB]$/) AND time >= 0 AND time < 60s GROUP BY time(20s), "host"::tag fill(null)',
+    'SELECT v::integer FROM n', 'SELECT sum(v::integer) FROM n', 'SELECT host::tag, host::field, v FROM n', 'SELECT *::field FROM n', 'SELECT *::tag, v FROM n', 'SELECT v::tag FROM n', 'SELECT v::string FROM n', "SELECT v FROM n tz('UTC')",
+    f'SELECT x {A} AND x > 3', f'SELECT x {A} AND y > 30', f'SELECT x {A} AND (x < 3 OR y >= 50)', f'SELECT x {A} AND x + y > 40', f'SELECT x {A} AND x != 7 AND 2 < x', f'SELECT mean(x), count(y) {A} AND x >= 4', f'SELECT max(x) {T} AND x < 7 GROUP BY time(20s)',
+    "SELECT x FROM m WHERE x > 100 OR host = 'a'", f'SELECT x {A} AND nothing > 1', f'SELECT v::integer FROM n WHERE v::integer = 0', "SELECT x FROM m WHERE 50s <= time AND host='a'", "SELECT difference(x) FROM m WHERE host='a' AND x > 2", 'SELECT v /* a comment */ FROM n',
+    # of several series, of none, newest first
+    'SELECT last(v) FROM two WHERE time >= 0 AND time < 4s GROUP BY time(2s)', 'SELECT first(v) FROM two WHERE time >= 0 AND time < 4s GROUP BY time(2s)', 'SELECT percentile(x, 0) FROM m', 'SELECT percentile(v, 0) FROM n WHERE time >= 0 AND time < 50s GROUP BY time(10s)',
+    'SELECT x FROM m GROUP BY host ORDER BY time DESC', 'SELECT mean(x) FROM m GROUP BY host ORDER BY time DESC', 'SELECT last(x) FROM m GROUP BY host ORDER BY time DESC SLIMIT 1', 'SELECT time, v FROM n', 'SELECT time AS t, v FROM n', 'SELECT time FROM n',
     # mistakes
     f'SELECT derivative(mean(x), 1s) {A}', f'SELECT derivative(x, 1s) {T} GROUP BY time(10s)', f'SELECT moving_average(x) {A}', f'SELECT moving_average(x, 0) {A}', f'SELECT moving_average(x, 1) {A}', f'SELECT moving_average(x, 1.5) {A}', f'SELECT derivative(x, 5) {A}',
     f'SELECT derivative(x, 0s) {A}', f'SELECT derivative(x, -1s) {A}', f'SELECT derivative() {A}', f'SELECT derivative(x, 1s, 2) {A}', f'SELECT difference(x, 1) {A}', f'SELECT cumulative_sum(x, 1) {A}', f'SELECT mean(x) + y {A}', f'SELECT mean(x) * 2, y {A}', f'SELECT x + {A}', f'SELECT (x {A}', f'SELECT mean(x + 1) {A}',
