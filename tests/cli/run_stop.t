@@ -33,8 +33,9 @@ $ cat runs.4 runs.1 | grep -c start
 2
 $ hone ls last --json | grep -o '"attempts":[0-9]*' | sort -u
 "attempts":1
-# Ctrl-C: they end too, and start again with resume
+# Ctrl-C: they end too; what ran starts again with resume, what was paused when it is promoted
 $ rm -f go runs.*; hone run slow.yaml > out 2>&1 & echo $! > pid; sh until '[ $(hone ls last 2>/dev/null | grep -c "^ *3.*paused") -ge 2 ]'; kill -INT $(cat pid); sh until '! kill -0 $(cat pid) 2>/dev/null'; hone ls last --json | grep -o '"state":"[^"]*","reason":"[^"]*"' | sort -u
+"state":"paused","reason":"interrupted"
 "state":"queued","reason":"interrupted"
 $ touch go; hone resume last > out 2>&1; tail -qn1 runs.4; hone ls last | grep -c 'queued\|running\|paused'
 start
