@@ -3,11 +3,14 @@
  * v1_series.h — POST /v1/series: curves of many trials, for a picture of so many columns. The
  * question is JSON, the answer little-endian bytes, every part 8-byte aligned:
  *
- *     "HSR1" u32 kind (0 lines, 1 groups) u32 n u32 zero; f64 x0, x1 (the view that was drawn)
- *     each line:   u32 points, marks; u64 count, nans; f64 x[points], y[points], mark_x[marks]
+ *     "HSR2" u32 kind (0 lines, 1 groups) u32 n u32 zero; f64 x0, x1 (the view that was drawn)
+ *     each line:   u32 points, marks; u64 count, nans; f64 first, per; u64 bytes (8 or 4);
+ *                  x[points]; y[points]; f64 mark_x[marks]
  *     each group:  u32 points, trials; f64 x[points], middle[points], low[points], high[points]
  *
- * A y that is NaN is a gap. count: all values in view, nans: those of them that are no finite
+ * x is f64 if `per` is 0; else u32 k, and x is first + k / per, to the bit. y is f64 or f32, as
+ * `bytes` says: f32 where that is exact. Both are filled up to 8 bytes. So what most programs tell,
+ * steps and floats, takes half the room. A y that is NaN is a gap. count: all values in view, nans: those of them that are no finite
  * numbers; marks say where these are. x is for a picture: a step from 2^53 on is the nearest
  * double; as it was told it comes from /v1/experiments/N/samples (v1_samples.h).
  */

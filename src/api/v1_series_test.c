@@ -7,6 +7,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 
 /* ---- the question ---- */
@@ -151,13 +152,39 @@ static void check_doubles(struct reader *reader, const double *want, size_t n)
     }
 }
 
+/* How the points of a line are told, and as many of them. */
+static void check_points(struct reader *reader, double per, uint64_t bytes, const double *x,
+                         const double *y, size_t n)
+{
+    double first = get_f64(reader), pers = get_f64(reader);
+
+    assert_true(pers == per);
+    assert_int_equal(get_u64(reader), bytes);
+    for (size_t i = 0; i < n && per > 0; i++)
+        assert_true(first + get_u32(reader) / per == x[i]);
+    if (per > 0 && n % 2)
+        get_u32(reader);
+    if (!(per > 0))
+        check_doubles(reader, x, n);
+    for (size_t i = 0; i < n && bytes == sizeof(float); i++) {
+        uint32_t bits = get_u32(reader);
+        float z;
+        memcpy(&z, &bits, sizeof(z));
+        assert_true(isnan(y[i]) ? isnan(z) : (double)z == y[i] && !signbit(z) == !signbit(y[i]));
+    }
+    if (bytes == sizeof(float) && n % 2)
+        get_u32(reader);
+    if (bytes != sizeof(float))
+        check_doubles(reader, y, n);
+}
+
 static struct reader begin(const struct str *bytes, uint32_t kind, uint32_t n,
                            const struct query_view *view)
 {
     struct reader reader = {bytes->s, bytes->s + bytes->len};
 
     assert_int_equal(bytes->len % 8, 0);
-    assert_memory_equal(bytes->s, "HSR1", 4);
+    assert_memory_equal(bytes->s, "HSR2", 4);
     reader.at += 4;
     assert_int_equal(get_u32(&reader), kind);
     assert_int_equal(get_u32(&reader), n);
@@ -189,13 +216,48 @@ TEST(a_line_has_its_points_gaps_and_marks)
     assert_int_equal(get_u32(&reader), 2);
     assert_int_equal(get_u64(&reader), 5);
     assert_int_equal(get_u64(&reader), 2);
-    check_doubles(&reader, (double[]){0, 1, 3, 3}, 4);
-    check_doubles(&reader, (double[]){5, 6, NAN, 7}, 4);
+    check_points(&reader, 1, 4, (double[]){0, 1, 3, 3}, (double[]){5, 6, NAN, 7}, 4);
     check_doubles(&reader, (double[]){2, 4}, 2);
     assert_int_equal(get_u64(&reader), 0);
     assert_int_equal(get_u64(&reader), 0);
     assert_int_equal(get_u64(&reader), 0);
+    check_points(&reader, 1, 4, NULL, NULL, 0);
     assert_ptr_equal(reader.at, reader.end);
+}
+
+TEST(points_take_half_the_room_where_that_is_exact)
+{
+    static const struct {
+        double x[3], y[3], per;
+        uint64_t bytes;
+    } cases[] = {
+        {{1, 2, 1000000}, {0.5, -0.0, 3e38f}, 1, 4},
+        {{1700000000.125, 1700000000.126, 1700000777.5}, {1, 2, 0x1p-149}, 1e3, 4},
+        {{0.1, 0.3, 0.700001}, {1, 2, 0x1p-150}, 1e6, 8},
+        {{1700000000.1, 1700000000.2, 1700000000.3}, {1, 2, 3}, 1e3, 4},
+        {{1700000000.125, 1700000000.1250004, 1700000001}, {1, 1e300, 2}, 0, 8},
+        {{0, 1, 4e9}, {0.1, 0.2, 0.3}, 0, 8},
+        {{-7, -6.5, 0}, {0.1, 0, 0}, 1e3, 8},
+        {{-8e307, 0, 8e307}, {16777216, 16777217, 0}, 0, 8},
+        {{0x1p53, 0x1p53 + 2, 0x1p53 + 4}, {DBL_MAX, 0, 0}, 1, 8},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const double *x = cases[i].x, *y = cases[i].y;
+        struct query_view view = {x[0], x[2], 16384};
+        struct series_ask ask = {.width = 0};
+        autofree(query_chart) struct query_chart *chart = query_chart_new(&view);
+        autorelease(str) struct str bytes = STR_INIT;
+
+        query_chart_feed(chart, x, y, 3);
+        series_answer_line(&ask, chart, 1, &bytes);
+        struct reader reader = {bytes.s, bytes.s + bytes.len};
+        assert_int_equal(get_u32(&reader), 3);
+        assert_int_equal(get_u32(&reader), 0);
+        assert_int_equal(get_u64(&reader), 3);
+        assert_int_equal(get_u64(&reader), 0);
+        check_points(&reader, cases[i].per, cases[i].bytes, x, y, 3);
+        assert_ptr_equal(reader.at, reader.end);
+    }
 }
 
 TEST(a_group_has_its_middle_and_its_band_where_something_was_told)

@@ -8,7 +8,6 @@
 #include <endian.h>
 #include <math.h>
 
-#define LINE_HEAD     24
 #define LEVEL         0.95
 #define RESAMPLES_MIN 100
 #define RESAMPLES_MAX 1000
@@ -46,6 +45,86 @@ static double column_x(const struct series_ask *ask, const struct query_view *vi
     return ask->x == CHARTS_STEP && query_column_of(view, step) == (int64_t)column ? step : x;
 }
 
+/* ---- in half the room ---- */
+#define HALF_STEP 64 /* looked at before it is asked whether all of them fit */
+
+typedef double four __attribute__((vector_size(4 * sizeof(double))));
+typedef float four_f32 __attribute__((vector_size(4 * sizeof(float))));
+typedef int32_t four_i32 __attribute__((vector_size(4 * sizeof(int32_t))));
+typedef int64_t four_i64 __attribute__((vector_size(4 * sizeof(int64_t))));
+
+/* The loops four at a time; where the processor has it, in one instruction. */
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
+
+/* n: of fours. False: not all of them are floats or NaN. */
+WIDE static bool to_floats(const double *from, size_t n, unsigned char *to)
+{
+    four_i64 wrong = {0, 0, 0, 0};
+
+    for (size_t i = 0; i < n; i += 4, to += sizeof(four_f32)) {
+        four all;
+        memcpy(&all, from + i, sizeof(all));
+        four_f32 half = __builtin_convertvector(all, four_f32);
+        wrong |= (__builtin_convertvector(half, four) != all) & (all == all);
+        memcpy(to, &half, sizeof(half));
+    }
+    return !(wrong[0] | wrong[1] | wrong[2] | wrong[3]);
+}
+
+/* n: of fours. False: not all of them are first + k / per. */
+WIDE static bool to_counts(const double *from, size_t n, double first, double per,
+                           unsigned char *to)
+{
+    four firsts = {first, first, first, first}, pers = {per, per, per, per};
+    four_i64 wrong = {0, 0, 0, 0};
+
+    for (size_t i = 0; i < n; i += 4, to += sizeof(four_i32)) {
+        four all;
+        memcpy(&all, from + i, sizeof(all));
+        four count = (all - firsts) * pers + 0.5;
+        four_i64 fits = (count >= 0) & (count < INT32_MAX);
+        four_i32 k = __builtin_convertvector((four)((four_i64)count & fits), four_i32);
+        wrong |= ~fits | (firsts + __builtin_convertvector(k, four) / pers != all);
+        memcpy(to, &k, sizeof(k));
+    }
+    return !(wrong[0] | wrong[1] | wrong[2] | wrong[3]);
+}
+
+struct half { /* how it is done: per is 0 for floats */
+    double first, per;
+};
+
+static bool to_halves(const struct half *how, const double *from, size_t n, unsigned char *to)
+{
+    return how->per > 0 ? to_counts(from, n, how->first, how->per, to) : to_floats(from, n, to);
+}
+
+/* False: that is not exact, and nothing was added. */
+static bool put_halves(struct str *to, const struct half *how, const double *values, size_t n)
+{
+    size_t whole = n & ~(size_t)3;
+
+    str_reserve(to, (whole + 4) * sizeof(float));
+    unsigned char *at = (unsigned char *)to->s + to->len;
+    for (size_t i = 0; i < whole; i += HALF_STEP)
+        if (!to_halves(how, values + i, MIN(whole - i, HALF_STEP), at + i * sizeof(float)))
+            return false;
+    if (n > whole) {
+        double rest[4];
+        for (size_t i = 0; i < 4; i++)
+            rest[i] = values[MIN(whole + i, n - 1)];
+        if (!to_halves(how, rest, 4, at + whole * sizeof(float)))
+            return false;
+    }
+    to->len += (n + n % 2) * sizeof(float);
+    to->s[to->len] = '\0';
+    return true;
+}
+
 /* ---- lines ---- */
 
 struct marks {
@@ -64,6 +143,28 @@ static void find_marks(const struct series_ask *ask, const struct query_chart *c
             vec_push(ret, column_x(ask, view, c));
 }
 
+static void put_points(struct str *to, const struct query_line *line)
+{
+    static const double pers[] = {1, 1e3, 1e6}; /* steps and seconds, milliseconds, microseconds */
+    struct half how = {.first = line->n ? floor(line->x[0]) : 0}; /* a tenth would be rounded */
+    size_t head = to->len;
+    uint64_t bytes = sizeof(float);
+
+    put_doubles(to, (double[]){how.first, 0}, 2);
+    put_u64(to, 0);
+    for (size_t i = 0; i < ARRAY_LEN(pers) && !how.per; i++)
+        if (put_halves(to, &(struct half){how.first, pers[i]}, line->x, line->n))
+            how.per = pers[i];
+    if (!how.per)
+        put_doubles(to, line->x, line->n);
+    if (!put_halves(to, &(struct half){0, 0}, line->y, line->n)) {
+        put_doubles(to, line->y, line->n);
+        bytes = sizeof(double);
+    }
+    memcpy(to->s + head + sizeof(double), &how.per, sizeof(double));
+    memcpy(to->s + head + 2 * sizeof(double), &bytes, sizeof(bytes));
+}
+
 void series_answer_line(const struct series_ask *ask, const struct query_chart *chart, size_t left,
                         struct str *to)
 {
@@ -73,16 +174,16 @@ void series_answer_line(const struct series_ask *ask, const struct query_chart *
 
     if (counts.odd)
         find_marks(ask, chart, &marks);
-    size_t bytes = LINE_HEAD + (2 * line.n + marks.len) * sizeof(double);
-    if (to->cap - to->len <= bytes) /* the others may be somewhat longer */
-        str_reserve_filled(to, left * (bytes + bytes / 8));
+    size_t from = to->len;
     put_u32(to, (uint32_t)line.n);
     put_u32(to, (uint32_t)marks.len);
     put_u64(to, counts.finite + counts.odd);
     put_u64(to, counts.odd);
-    put_doubles(to, line.x, line.n);
-    put_doubles(to, line.y, line.n);
+    put_points(to, &line);
     put_doubles(to, marks.at, marks.len);
+    size_t bytes = to->len - from;
+    if (left > 1 && to->cap - to->len <= bytes) /* the others may be somewhat longer */
+        str_reserve_filled(to, (left - 1) * (bytes + bytes / 8));
     vec_release(&marks);
 }
 
@@ -177,7 +278,7 @@ static void put_group(const struct series_ask *ask, const struct query_view *vie
 void series_answer_begin(const struct series_ask *ask, const struct query_view *view,
                          struct str *to)
 {
-    str_add(to, "HSR1");
+    str_add(to, "HSR2");
     put_u32(to, ask->grouped ? 1 : 0);
     put_u32(to, (uint32_t)(ask->grouped ? ask->groups.len : ask->lines.len));
     put_u32(to, 0);

@@ -22,6 +22,8 @@
 #include <time.h>
 
 #define ALONE_US    10000 /* of its own time, so that others on the machine change nothing */
+#define LOOK_LINES  8 /* after so many, or so many values, it is asked whether that time is over */
+#define LOOK_VALUES 32768
 #define ASKED_MAX   100000
 #define TRACE_SHARE 64 /* of the memory for all: one trace's */
 #define TRACE_POINT (2 * sizeof(double))
@@ -372,6 +374,17 @@ static const struct query_chart *draw_one(struct charts *charts, const struct ch
     return drawing->chart;
 }
 
+/* At the clock, which costs as much as some lines that are there already. */
+static bool is_time_to_look(const struct charts *charts, size_t line, uint64_t *looked)
+{
+    uint64_t values = atomic_load(&charts->values);
+
+    if (line % LOOK_LINES && values - *looked < LOOK_VALUES)
+        return false;
+    *looked = values;
+    return true;
+}
+
 /* What takes long goes on as charts_draw() does it, by all threads. */
 static int tell_rest(struct charts *charts, const struct charts_ask *ask,
                      const struct charts_line *lines, size_t from, size_t n, charts_fn *fn,
@@ -394,12 +407,13 @@ int charts_tell(struct charts *charts, const struct charts_ask *ask,
 
     assert(!ask->bands);
     if (r == 0)
-        r = refresh(charts, err);
+        r = series_db_refresh(charts->dbs.at[0], err);
     if (r < 0)
         return r;
     charts->calls++;
+    uint64_t looked = atomic_load(&charts->values);
     for (size_t i = 0; i < n; i++) {
-        if (charts->dbs.len > 1 && thread_us() >= until_us)
+        if (charts->dbs.len > 1 && is_time_to_look(charts, i, &looked) && thread_us() >= until_us)
             return tell_rest(charts, ask, lines, i, n, fn, arg, err);
         fn(draw_one(charts, ask, &lines[i]), i, arg);
     }

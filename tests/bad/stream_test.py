@@ -279,19 +279,23 @@ def curves(server, body):
     status, _, got = server.ask("/v1/series", json.dumps(body).encode())
     assert status == 200, got
     magic, kind, n, zero, x0, x1 = struct.unpack_from("<4sIIIdd", got)
-    assert magic == b"HSR1" and zero == 0 and len(got) % 8 == 0
+    assert magic == b"HSR2" and zero == 0 and len(got) % 8 == 0
     at, parts = 32, []
     for _ in range(n):
         points, more = struct.unpack_from("<II", got, at)
         at += 8
         part = {"points": points}
         if kind == 0:
-            part["count"], part["nans"] = struct.unpack_from("<QQ", got, at)
-            at += 16
-        for key, length in ((("x", points), ("y", points), ("marks", more)) if kind == 0 else
-                            (("x", points), ("middle", points), ("low", points), ("high", points))):
-            part[key] = list(struct.unpack_from(f"<{length}d", got, at))
-            at += 8 * length
+            part["count"], part["nans"], first, per, y_bytes = struct.unpack_from("<QQddQ", got, at)
+            at += 40
+        keys = (("x", points), ("y", points), ("marks", more)) if kind == 0 else (
+            ("x", points), ("middle", points), ("low", points), ("high", points))
+        for key, length in keys:
+            half = {"x": "I" if per else "", "y": "f" if y_bytes == 4 else ""}.get(key) if kind == 0 else ""
+            part[key] = list(struct.unpack_from(f"<{length}{half or 'd'}", got, at))
+            if half == "I":
+                part[key] = [first + k / per for k in part[key]]
+            at += (4 * length + 7) // 8 * 8 if half else 8 * length
         if kind == 1:
             part["trials"] = more
         parts.append(part)

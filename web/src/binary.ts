@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * binary.ts — the two binary answers of the server become typed arrays, without a copy: little
- * endian, every f64 at a multiple of 8. Pure; a short or foreign body is an error with a sentence.
+ * binary.ts — the two binary answers of the server become typed arrays: little endian, every part at
+ * a multiple of 8. What comes as f64 is not copied. Pure; a short or foreign body is an error with a sentence.
  */
 export interface Line {
     x: Float64Array;
@@ -50,12 +50,26 @@ class Reader {
     array(length: number): Float64Array {
         return new Float64Array(this.buffer, this.take(8 * length), length);
     }
+    /* Numbers of 4 bytes, filled up to 8. */
+    private halves(length: number): number {
+        return this.take(8 * Math.ceil(length / 2));
+    }
+    floats(length: number): Float64Array {
+        return Float64Array.from(new Float32Array(this.buffer, this.halves(length), length));
+    }
+    /* first + k / per */
+    counts(length: number, first: number, per: number): Float64Array {
+        const counts = new Uint32Array(this.buffer, this.halves(length), length);
+        const x = new Float64Array(length);
+        for (let i = 0; i < length; i++) x[i] = first + counts[i]! / per;
+        return x;
+    }
     end(): void {
         if (this.at !== this.buffer.byteLength) throw new Error("the server's answer is longer than it says");
     }
 }
 
-const magic = 0x31525348; /* "HSR1" */
+const magic = 0x32525348; /* "HSR2" */
 
 /* The answer of POST /v1/series. */
 export function decodeSeries(buffer: ArrayBuffer): Series {
@@ -78,7 +92,12 @@ function decodeLine(r: Reader): Line {
     const marks = r.u32();
     const count = r.u64();
     const nans = r.u64();
-    return { count, nans, x: r.array(points), y: r.array(points), marks: r.array(marks) };
+    const first = r.f64();
+    const per = r.f64();
+    const bytes = r.u64();
+    const x = per ? r.counts(points, first, per) : r.array(points);
+    const y = bytes === 4 ? r.floats(points) : r.array(points);
+    return { count, nans, x, y, marks: r.array(marks) };
 }
 
 function decodeGroup(r: Reader): Group {

@@ -117,9 +117,9 @@ function series(body) {
     const f64 = (values) => Buffer.from(Float64Array.from(values).buffer);
     const u32 = (...values) => Buffer.from(Uint32Array.from(values).buffer);
     const xs = lines.flatMap((l) => l.xs);
-    const head = (kind, n) => [Buffer.from("HSR1"), u32(kind, n, 0), f64([body.from ?? xs.reduce((a, b) => Math.min(a, b), Infinity), body.to ?? xs.reduce((a, b) => Math.max(a, b), -Infinity)])];
+    const head = (kind, n) => [Buffer.from("HSR2"), u32(kind, n, 0), f64([body.from ?? xs.reduce((a, b) => Math.min(a, b), Infinity), body.to ?? xs.reduce((a, b) => Math.max(a, b), -Infinity)])];
     if (!body.groups)
-        return Buffer.concat([...head(0, lines.length), ...lines.flatMap((l) => [u32(l.xs.length, l.marks.length), Buffer.from(BigUint64Array.from([BigInt(l.xs.length), 0n]).buffer), f64(l.xs), f64(l.ys), f64(l.marks)])]);
+        return Buffer.concat([...head(0, lines.length), ...lines.flatMap((l) => [u32(l.xs.length, l.marks.length), Buffer.from(BigUint64Array.from([BigInt(l.xs.length), 0n, 0n, 0n, 8n]).buffer), f64(l.xs), f64(l.ys), f64(l.marks)])]);
     const groups = body.groups.map((members) => {
         const some = members.map((i) => lines[i]).filter((l) => l.xs.length);
         const longest = some.reduce((a, b) => (a.xs.length > b.xs.length ? a : b), some[0] ?? { xs: [] });
