@@ -7,7 +7,8 @@
 
 Without a searcher it follows PLAN; --quick leaves out the slow ones, and has only two instances of
 the GP in ten dimensions, which takes a quarter of an hour for each.
-Histories grow in build/bench/search/peers/bbob-SEARCHER.csv:
+Histories grow in build/bench/search/peers/bbob-SEARCHER.csv, those of the slow ones in
+bench/search/runs, so that they add up over time (HEBO takes three minutes for a problem):
 
     function,dim,instance,trial,regret
 
@@ -31,6 +32,7 @@ import searchers  # noqa: E402
 HEAD = "function,dim,instance,trial,regret"
 INSTANCES = "1-5"
 QUICK = {("optuna-gp", 10): "1-2"}
+RUNS = pathlib.Path(__file__).resolve().parent / "runs"
 # The slow ones have five dimensions only.
 PLAN = [("optuna-tpe", [2, 5, 10]), ("optuna-cma", [2, 5, 10]), ("random", [2, 5, 10]),
         ("optuna-gp", [2, 5]), ("optuna-gp", [10]), ("smac-once", [5]), ("hebo", [5])]
@@ -38,6 +40,10 @@ PLAN = [("optuna-tpe", [2, 5, 10]), ("optuna-cma", [2, 5, 10]), ("random", [2, 5
 
 def budget(dim):
     return min(10 * dim, 100)
+
+
+def history(searcher):
+    return (RUNS if searcher in peers.SLOW else peers.FOLDER) / f"bbob-{searcher}.csv"
 
 
 def recorded(path):
@@ -57,7 +63,7 @@ def run_one(lib, searcher, function, dim, instance):
     for trial in range(budget(dim)):
         value = problem(peer.ask())
         peer.tell(value)
-        lines.append(f"{function},{dim},{instance},{trial},{value - problem.best!r}\n")
+        lines.append(f"{function},{dim},{instance},{trial},{value - problem.best:.6g}\n")
     return lines
 
 
@@ -70,7 +76,7 @@ def append(path, lines, head=HEAD):
 
 def work(searcher, dims, instances):
     searchers.quiet()
-    path = peers.FOLDER / f"bbob-{searcher}.csv"
+    path = history(searcher)
     lib = forms.library(peers.HOME)
     done = recorded(path)
     for dim in dims:

@@ -11,6 +11,7 @@ import numpy
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import bbob_peers  # noqa: E402
 import forms  # noqa: E402
 import lib  # noqa: E402
 import multi_peers  # noqa: E402
@@ -63,7 +64,7 @@ def bbob_rows(scores, dims):
 
 
 def bbob_text(home):
-    scores = bbob_scores([home / "hone", home / "peers"])
+    scores = bbob_scores([home / "hone", home / "peers", bbob_peers.RUNS])
     whole = {name: s for name, s in scores.items() if {key[1] for key in s} >= {2, 5, 10}}
     rows = bbob_rows(whole, [2, 5, 10]) if whole else []
     for dim in (2, 5, 10):

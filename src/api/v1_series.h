@@ -10,9 +10,10 @@
  *
  * x is f64 if `per` is 0; else u32 k, and x is first + k / per, to the bit. y is f64 or f32, as
  * `bytes` says: f32 where that is exact. Both are filled up to 8 bytes. So what most programs tell,
- * steps and floats, takes half the room. A y that is NaN is a gap. count: all values in view, nans: those of them that are no finite
- * numbers; marks say where these are. x is for a picture: a step from 2^53 on is the nearest
- * double; as it was told it comes from /v1/experiments/N/samples (v1_samples.h).
+ * steps and floats, takes half the room. A y that is NaN is a gap. count: all values in view, nans:
+ * those of them that are no finite numbers; marks say where these are. x is for a picture: a step
+ * from 2^53 on is the nearest double; as it was told it comes from /v1/experiments/N/samples
+ * (v1_samples.h).
  */
 #ifndef HONE_V1_SERIES_H
 #define HONE_V1_SERIES_H

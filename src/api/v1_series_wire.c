@@ -53,15 +53,10 @@ typedef float four_f32 __attribute__((vector_size(4 * sizeof(float))));
 typedef int32_t four_i32 __attribute__((vector_size(4 * sizeof(int32_t))));
 typedef int64_t four_i64 __attribute__((vector_size(4 * sizeof(int64_t))));
 
-/* The loops four at a time; where the processor has it, in one instruction. */
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define WIDE
-#endif
+#define INLINE __attribute__((always_inline)) static inline
 
 /* n: of fours. False: not all of them are floats or NaN. */
-WIDE static bool to_floats(const double *from, size_t n, unsigned char *to)
+INLINE bool to_floats(const double *from, size_t n, unsigned char *to)
 {
     four_i64 wrong = {0, 0, 0, 0};
 
@@ -76,8 +71,7 @@ WIDE static bool to_floats(const double *from, size_t n, unsigned char *to)
 }
 
 /* n: of fours. False: not all of them are first + k / per. */
-WIDE static bool to_counts(const double *from, size_t n, double first, double per,
-                           unsigned char *to)
+INLINE bool to_counts(const double *from, size_t n, double first, double per, unsigned char *to)
 {
     four firsts = {first, first, first, first}, pers = {per, per, per, per};
     four_i64 wrong = {0, 0, 0, 0};
@@ -98,9 +92,26 @@ struct half { /* how it is done: per is 0 for floats */
     double first, per;
 };
 
-static bool to_halves(const struct half *how, const double *from, size_t n, unsigned char *to)
+INLINE bool halves(const struct half *how, const double *from, size_t n, unsigned char *to)
 {
     return how->per > 0 ? to_counts(from, n, how->first, how->per, to) : to_floats(from, n, to);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static bool halves_wide(const struct half *how, const double *from,
+                                                        size_t n, unsigned char *to)
+{
+    return halves(how, from, n, to);
+}
+#endif
+
+static bool to_halves(const struct half *how, const double *from, size_t n, unsigned char *to)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2"))
+        return halves_wide(how, from, n, to);
+#endif
+    return halves(how, from, n, to);
 }
 
 /* False: that is not exact, and nothing was added. */

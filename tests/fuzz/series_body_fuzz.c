@@ -20,16 +20,34 @@ static uint32_t get_u32(const struct str *bytes, size_t at)
     return le32toh(x);
 }
 
+static double get_f64(const struct str *bytes, size_t at)
+{
+    double x;
+    assert(at + sizeof(x) <= bytes->len);
+    memcpy(&x, bytes->s + at, sizeof(x));
+    return x;
+}
+
+/* Of the line that begins there: what is half as wide is filled up to 8 bytes. */
+static size_t line_size(const struct str *bytes, size_t at)
+{
+    size_t points = get_u32(bytes, at), marks = get_u32(bytes, at + 4);
+    size_t half = (4 * points + 7) / 8 * 8, y_bytes = get_u32(bytes, at + 40);
+    double per = get_f64(bytes, at + 32);
+
+    assert(per == 0 || per == 1 || per == 1e3 || per == 1e6);
+    assert(y_bytes == 4 || y_bytes == 8);
+    return 48 + (per > 0 ? half : 8 * points) + (y_bytes == 4 ? half : 8 * points) + 8 * marks;
+}
+
 static void check_answer(const struct series_ask *ask, const struct str *bytes)
 {
     size_t at = 32, n = ask->grouped ? ask->groups.len : ask->lines.len;
 
     assert(bytes->len % 8 == 0 && get_u32(bytes, 4) == (ask->grouped ? 1 : 0));
     assert(get_u32(bytes, 8) == n);
-    for (size_t i = 0; i < n; i++) {
-        size_t points = get_u32(bytes, at), more = get_u32(bytes, at + 4);
-        at += ask->grouped ? 8 + 32 * points : 24 + 16 * points + 8 * more;
-    }
+    for (size_t i = 0; i < n; i++)
+        at += ask->grouped ? 8 + 32 * (size_t)get_u32(bytes, at) : line_size(bytes, at);
     assert(at == bytes->len);
 }
 
