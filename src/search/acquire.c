@@ -109,6 +109,40 @@ static void add_if_fresh(struct pool *pool, const double *x)
         pool_add(pool, x);
 }
 
+/* Is parameter i a free float that is to stay near? */
+static bool is_held(const struct acquire *a, size_t i)
+{
+    return a->reach > 0 && a->n_near && isinf(param_size(&a->s->space->params[i])) &&
+           !isnan(a->near[i]);
+}
+
+/* The bounds of a free float that began at `from`, on the unit axis. */
+static void bounds_of(const struct acquire *a, size_t i, double from, double *ret_low,
+                      double *ret_high)
+{
+    bool held = is_held(a, i);
+    double centre = param_to_unit(&a->s->space->params[i], held ? a->near[i] : from);
+    double far = held ? a->reach : a->climb > 0 ? a->climb : 1;
+
+    *ret_low = fmax(centre - far, 0);
+    *ret_high = fmin(centre + far, 1);
+}
+
+/* Free floats that are to stay near: from the whole axis into their bounds (spread), or cut off. */
+static void hold_near(const struct acquire *a, bool spread, double *x)
+{
+    for (size_t i = 0; i < a->s->space->n; i++) {
+        const struct param *param = &a->s->space->params[i];
+        double low, high;
+        if (isnan(x[i]) || !is_held(a, i))
+            continue;
+        bounds_of(a, i, x[i], &low, &high);
+        double u = param_to_unit(param, x[i]);
+        u = spread ? low + u * (high - low) : fmin(fmax(u, low), high);
+        x[i] = param_from_unit(param, u);
+    }
+}
+
 static void add_over_space(struct pool *pool, size_t n, struct rng *rng)
 {
     const struct space *space = pool->a->s->space;
@@ -123,6 +157,7 @@ static void add_over_space(struct pool *pool, size_t n, struct rng *rng)
                 x[k] = draw_param(&space->params[k], true, rng);
         else
             sobol_set_point(&set, i, x);
+        hold_near(pool->a, true, x);
         space_settle(space, x);
         add_if_fresh(pool, x);
     }
@@ -139,6 +174,7 @@ static void add_mutants(struct pool *pool, size_t each, struct rng *rng)
     for (size_t i = 0; i < a->n_near; i++)
         for (size_t k = 0; k < each; k++) {
             mutate(a, a->near + i * a->s->space->n, rng, x);
+            hold_near(a, false, x);
             add_if_fresh(pool, x);
         }
 }
@@ -225,8 +261,8 @@ static void climb_fn(const double *x, const size_t *index UNUSED, size_t m, size
     }
 }
 
-/* Move the free floats of x uphill. */
-static void climb_gradient(const struct acquire *a, double *x)
+/* Move the free floats of x uphill; the climb began at `from`. */
+static void climb_gradient(const struct acquire *a, const double *from, double *x)
 {
     size_t f = a->encoder->d;
     autofree(mem) size_t *which = xcalloc(f + 1, sizeof(*which));
@@ -239,9 +275,9 @@ static void climb_gradient(const struct acquire *a, double *x)
         return;
     encode(a->encoder, x, climb.features);
     for (size_t k = 0; k < n; k++) {
-        u[k] = climb.features[which[k]];
-        low[k] = 0;
-        high[k] = 1;
+        size_t i = a->encoder->param[which[k]];
+        bounds_of(a, i, isnan(from[i]) ? x[i] : from[i], &low[k], &high[k]);
+        u[k] = fmin(fmax(climb.features[which[k]], low[k]), high[k]);
     }
     struct lbfgsb_options options = {
         .max_iterations = 15, .max_calls = 20, .gradient_tol = 1e-3, .value_tol = 1e-5};
@@ -265,14 +301,15 @@ static double score_one(const struct acquire *a, const double *x)
 static double climb_from(const struct acquire *a, struct rng *rng, double *x, double score)
 {
     size_t d = a->s->space->n;
-    autofree(mem) double *y = xcalloc(d + 1, sizeof(*y));
+    autofree(mem) double *y = xcalloc(d + 1, sizeof(*y)), *from = xcalloc(d + 1, sizeof(*from));
 
+    memcpy(from, x, d * sizeof(*x));
     for (int round = 0; round < ROUNDS; round++) {
         double before = score;
         struct pool pool = {.a = a};
         memcpy(y, x, d * sizeof(*x));
         if (a->slope)
-            climb_gradient(a, y);
+            climb_gradient(a, from, y);
         double moved = a->slope && draw_is_fresh(a->s, y) ? score_one(a, y) : -INFINITY;
         if (moved > score) {
             memcpy(x, y, d * sizeof(*x));

@@ -22,6 +22,8 @@ struct acquire {
     const double *near; /* (n_near, space->n) settings whose surroundings are looked at: the best */
     size_t n_near;
     size_t candidates; /* drawn over the whole space; 0: a good number */
+    double reach;      /* free floats stay so near to near[0], on the unit axis; 0: anywhere */
+    double climb;      /* a climb takes them so far from its start; 0: anywhere */
     bool only_near;    /* just the neighbours of near[0] */
 };
 /* The best fresh setting found, and its score. -ENODATA: there is none. */

@@ -92,6 +92,7 @@ static bool compare_models(const struct search *s, const struct model *model)
     bool better = false;
 
     data_init(&data, model->data.encoder, NULL, 0);
+    data_reshape(&data, model->fitted.shape);
     if (data_update(&data, s, model->fitted.count) && data.rows.len >= COMPARE_MIN) {
         size_t n = data_choose(&data, COMPARE_MAX, rows);
         double median = median_of(&data, rows, n);

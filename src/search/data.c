@@ -118,7 +118,7 @@ static bool rescale(struct data *data)
         return false;
     for (size_t i = n; i < data->rows.len; i++)
         values[i] = worst;
-    scale_init(&data->scale, values, data->rows.len);
+    scale_init(&data->scale, values, data->rows.len, data->shape);
     data->target.len = 0;
     vec_foreach (row, &data->rows)
         vec_push(&data->target, scale_apply(&data->scale, row->finite ? row->mean : worst));
@@ -141,17 +141,30 @@ static void subtract_known(struct data *data)
             data->target.at[i] -= data->weights[t] * data->known.at[i * tasks + t];
 }
 
+static bool find_targets(struct data *data)
+{
+    if (!rescale(data))
+        return false;
+    if (data->transfer)
+        subtract_known(data);
+    return true;
+}
+
 bool data_update(struct data *data, const struct search *s, size_t count)
 {
     if (data->seen == count)
         return data->scale.n > 0;
     for (; data->seen < count; data->seen++)
         add_result(data, s, data->seen);
-    if (!rescale(data))
-        return false;
-    if (data->transfer)
-        subtract_known(data);
-    return true;
+    return find_targets(data);
+}
+
+void data_reshape(struct data *data, enum shape shape)
+{
+    if (data->shape == shape)
+        return;
+    data->shape = shape;
+    find_targets(data);
 }
 
 bool data_enough(const struct data *data)

@@ -41,6 +41,7 @@ struct data {
     VEC(double) known;    /* (rows, tasks) what each task predicts there */
     VEC(double) target;   /* (rows) */
     double *weights;      /* (tasks) of their predictions; NULL without */
+    enum shape shape;     /* of the scale */
     struct scale scale;   /* n 0: no value yet */
 };
 /* column 0 is the objective, then the others, then the excesses, then the logarithm of the cost. */
@@ -49,6 +50,8 @@ void data_init(struct data *data, const struct encoder *encoder, const struct tr
 void data_release(struct data *data);
 /* Take in the history up to `count` results and find the targets. False: there is no value. */
 bool data_update(struct data *data, const struct search *s, size_t count);
+/* See the same values by another shape. */
+void data_reshape(struct data *data, enum shape shape);
 /* Repeats came out the same to the bit: there is no noise to look through. */
 bool data_exact(const struct data *data);
 /* There are rows enough for a model: two, or one where earlier experiments tell the rest. */

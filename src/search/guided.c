@@ -12,6 +12,9 @@
 #include <assert.h>
 #include <math.h>
 
+#define WIDE_ASKS   4         /* one in so many looks everywhere */
+#define CLIMB       0.1       /* … and stays so near to where it begins to climb */
+#define REACH       0.1       /* so far from the best the others take free floats */
 #define NEAR        4         /* of the best settings have their surroundings looked at */
 #define HOPE        1.0       /* deviations below the mean, for several objectives */
 #define COST_SHARE  1.0       /* how much of the (logarithmic) cost counts */
@@ -99,6 +102,7 @@ struct lead {
     struct belief *belief;
     const struct forest *forest; /* NULL: the objective's own model */
     bool priors;                 /* the user expects some values */
+    double reach, climb;         /* acquire.h */
     double target;               /* scaled; NaN: nothing keeps the constraints yet */
     /* several objectives */
     size_t m;
@@ -487,6 +491,8 @@ static int best_of(struct lead *lead, struct rng *rng, bool near, struct suggest
                                                           : slope_one_objective,
                         .arg = lead,
                         .near = best,
+                        .reach = lead->reach,
+                        .climb = lead->climb,
                         .only_near = near};
 
     a.n_near = choose_near(lead, rng, rows);
@@ -513,6 +519,14 @@ static void explain(struct lead *lead, bool near, struct suggestion *ret)
     ret->by = lead->forest ? "forest" : "bayes";
 }
 
+/* Processes know least about the corners of a space: what they expect there is no worse than the
+ * mean, and summits of the score stand in all of them. Around the best they know more. */
+static void keep_from_corners(struct lead *lead)
+{
+    lead->reach = lead->s->asks % WIDE_ASKS ? REACH : 0;
+    lead->climb = CLIMB;
+}
+
 int guided_ask(struct search *s, enum guide guide, bool near, struct suggestion *ret,
                struct err *err)
 {
@@ -528,6 +542,8 @@ int guided_ask(struct search *s, enum guide guide, bool near, struct suggestion 
     if (!ready_to_lead)
         return draw_fresh(s, sobol_point, &guided->drawn, ret->x, err);
     lead.belief = belief_of(s, &ready);
+    if (lead.m == 1 && guide == GUIDE_BAYES)
+        keep_from_corners(&lead);
     if (lead.m > 1)
         find_front(&lead);
     else if (guide == GUIDE_FOREST)

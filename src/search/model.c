@@ -42,6 +42,7 @@ static void fit(struct model *model, const struct search *s, size_t count)
     for (size_t k = 0; k < model->fitted.members; k++)
         gp_put(model->gp[k], model->fitted.theta + k * parameters);
     model->fitted.members = MAX(model->fitted.members, (size_t)1);
+    data_reshape(&model->data, model->fitted.shape);
     model->used.len = 0; /* the processes are to be factored anew */
 }
 

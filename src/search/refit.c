@@ -12,10 +12,11 @@
 
 #define FIT_ROWS    200 /* hyper-parameters are fitted to at most so many rows */
 #define FIT_STEPS   30  /* iterations of a fit */
-#define SAMPLE_ROWS 60  /* up to so many rows hyper-parameters are drawn too */
-#define SWEEPS      3   /* between two draws */
-#define EACH        24  /* up to so many results, each is followed by a fit */
-#define ASIDE       64  /* from so many on, fits run in their own thread */
+#define QUIET       0.022 /* deviation of the noise, of all values 1, below which there is hardly any */
+#define SAMPLE_ROWS 60 /* up to so many rows hyper-parameters are drawn too */
+#define SWEEPS      3  /* between two draws */
+#define EACH        24 /* up to so many results, each is followed by a fit */
+#define ASIDE       64 /* from so many on, fits run in their own thread */
 
 struct refit {
     pthread_t thread;
@@ -47,9 +48,22 @@ void fitted_release(struct fitted *fitted)
     *fitted = (struct fitted){0};
 }
 
+/* Noise counts for more where the scale is fine; so it is only without. Tasks have plain scales. */
+static void fit_likeliest(struct data *data, struct gp *gp, const size_t *rows, size_t n)
+{
+    data_load(data, gp, rows, n);
+    gp_fit(gp, FIT_STEPS);
+    if (data->transfer || gp_noise(gp) > QUIET)
+        return;
+    data_reshape(data, SHAPE_FINE);
+    gp_reset(gp);
+    data_load(data, gp, rows, n);
+    gp_fit(gp, FIT_STEPS);
+}
+
 /* The first member has the likeliest hyper-parameters; each other goes on from the one before it.
  */
-static void fit_to(const struct data *data, const struct gp_prior *prior, uint64_t seed,
+static void fit_to(struct data *data, const struct gp_prior *prior, uint64_t seed,
                    struct fitted *ret)
 {
     const struct encoder *encoder = data->encoder;
@@ -63,8 +77,8 @@ static void fit_to(const struct data *data, const struct gp_prior *prior, uint64
     ret->members = n <= SAMPLE_ROWS ? MODEL_MEMBERS : 1;
     ret->theta = xcalloc(MODEL_MEMBERS * m + 1, sizeof(*ret->theta));
     rng_init(&rng, seed, data->seen);
-    data_load(data, gp, rows, n);
-    gp_fit(gp, FIT_STEPS);
+    fit_likeliest(data, gp, rows, n);
+    ret->shape = data->shape;
     gp_get(gp, ret->theta);
     for (size_t k = 1; k < ret->members; k++) {
         gp_sample(gp, SWEEPS, &rng);

@@ -18,10 +18,11 @@
 
 /* What a fit finds. */
 struct fitted {
-    size_t count;   /* results that it saw; 0: none yet */
-    size_t rows;    /* settings */
-    size_t members; /* how many sets of hyper-parameters: the likeliest, then drawn ones */
-    double *theta;  /* (MODEL_MEMBERS, parameters) */
+    size_t count;     /* results that it saw; 0: none yet */
+    size_t rows;      /* settings */
+    enum shape shape; /* of the scale that the values are to be seen by */
+    size_t members;   /* how many sets of hyper-parameters: the likeliest, then drawn ones */
+    double *theta;    /* (MODEL_MEMBERS, parameters) */
 };
 
 struct refit; /* a fit under way in its thread */

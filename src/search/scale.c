@@ -6,8 +6,10 @@
  *     beyond t = CLIP only the logarithm counts: CLIP + TAIL·ln(1 + t − CLIP),
  *     and of a disaster (a thousand σ and more) hardly that
  *
+ * The fine shape has ln(1 + (y − best) / (FINE·(median − best))) in the place of y.
+ *
  * Of the scales tried on real tables (ranks of the worse half, logarithms near the best, plain
- * deviations) this one finds and chooses best.
+ * deviations) the plain shape finds and chooses best; on functions without noise the fine one does.
  */
 #include "search/scale.h"
 
@@ -15,7 +17,8 @@
 
 #define CLIP     2.0
 #define TAIL     0.3
-#define DISASTER 7.0    /* ln of so many σ */
+#define DISASTER 7.0 /* ln of so many σ */
+#define FINE     0.7
 #define LEAST    1e-306 /* a spread of which there is an inverse */
 
 static int compare(const void *a, const void *b)
@@ -68,7 +71,20 @@ static void standardise(struct scale *scale)
     scale->slope *= deviation;
 }
 
-void scale_init(struct scale *scale, const double *values, size_t n)
+/* Sorted values become the logarithm of their distance from the best, in place. Returns the slope
+ * of a value by it at the best one; values too close together or too far apart stay: 1. */
+static double refine(double *sorted, size_t n)
+{
+    double best = sorted[0], unit = FINE * (median_of(sorted, n) - best);
+
+    if (!(unit > LEAST) || isinf((sorted[n - 1] - best) / unit))
+        return 1;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = log1p((sorted[i] - best) / unit);
+    return unit;
+}
+
+void scale_init(struct scale *scale, const double *values, size_t n, enum shape shape)
 {
     *scale = (struct scale){
         .n = n,
@@ -76,10 +92,12 @@ void scale_init(struct scale *scale, const double *values, size_t n)
         .to = xcalloc(n, sizeof(double)),
     };
     qsort(scale->from, n, sizeof(*values), compare);
-    double median = median_of(scale->from, n);
-    scale->slope = spread_of(scale->from, n, median);
+    memcpy(scale->to, scale->from, n * sizeof(*values));
+    double unit = shape == SHAPE_FINE ? refine(scale->to, n) : 1;
+    double median = median_of(scale->to, n), spread = spread_of(scale->to, n, median);
+    scale->slope = unit * spread;
     for (size_t i = 0; i < n; i++) {
-        double t = (scale->from[i] / 2 - median / 2) / (scale->slope / 2);
+        double t = (scale->to[i] / 2 - median / 2) / (spread / 2);
         scale->to[i] = squash(t);
     }
     standardise(scale);

@@ -31,7 +31,7 @@ TEST(the_order_is_kept)
         struct scale scale;
         draw_values(values, seed);
         draw_values(more, seed + 100);
-        scale_init(&scale, values, N);
+        scale_init(&scale, values, N, seed % 2 ? SHAPE_PLAIN : SHAPE_FINE);
         for (size_t i = 0; i < N; i++)
             for (size_t k = 0; k < N; k++) {
                 assert_true((values[i] < values[k]) ==
@@ -43,12 +43,12 @@ TEST(the_order_is_kept)
     }
 }
 
-TEST(scaled_values_are_of_mean_0_and_deviation_1)
+static void check_mean_and_deviation(enum shape shape)
 {
     double values[N], sum = 0, squares = 0;
     struct scale scale;
     draw_values(values, 3);
-    scale_init(&scale, values, N);
+    scale_init(&scale, values, N, shape);
     for (size_t i = 0; i < N; i++) {
         sum += at(&scale, values[i]);
         squares += pow(at(&scale, values[i]), 2);
@@ -57,12 +57,18 @@ TEST(scaled_values_are_of_mean_0_and_deviation_1)
     scale_release(&scale);
 }
 
-TEST(there_and_back)
+TEST(scaled_values_are_of_mean_0_and_deviation_1)
+{
+    check_mean_and_deviation(SHAPE_PLAIN);
+    check_mean_and_deviation(SHAPE_FINE);
+}
+
+static void check_there_and_back(enum shape shape)
 {
     double values[N], least = INFINITY;
     struct scale scale;
     draw_values(values, 4);
-    scale_init(&scale, values, N);
+    scale_init(&scale, values, N, shape);
     for (size_t i = 0; i < N; i++) {
         least = fmin(least, values[i]);
         double back = scale_undo(&scale, at(&scale, values[i]));
@@ -76,11 +82,36 @@ TEST(there_and_back)
     scale_release(&scale);
 }
 
+TEST(there_and_back)
+{
+    check_there_and_back(SHAPE_PLAIN);
+    check_there_and_back(SHAPE_FINE);
+}
+
+/* How much of the better half's room the best tenth of its values has. */
+static double room_of_the_best(const double *values, size_t n, enum shape shape)
+{
+    struct scale scale;
+    scale_init(&scale, values, n, shape);
+    double room = (at(&scale, 0.05) - at(&scale, 0)) / (at(&scale, 0.5) - at(&scale, 0));
+    scale_release(&scale);
+    return room;
+}
+
+TEST(the_fine_shape_gives_the_best_more_room)
+{
+    double values[21];
+    for (size_t i = 0; i < ARRAY_LEN(values); i++)
+        values[i] = (double)i / 20;
+    assert_true(fabs(room_of_the_best(values, 21, SHAPE_PLAIN) - 0.1) < 1e-12);
+    assert_true(room_of_the_best(values, 21, SHAPE_FINE) > 0.14);
+}
+
 /* From the best to the median, in units of the scale, with and without disasters. */
 static double room_of_the_better_half(const double *values, size_t n)
 {
     struct scale scale;
-    scale_init(&scale, values, n);
+    scale_init(&scale, values, n, SHAPE_PLAIN);
     double room = at(&scale, 0.5) - at(&scale, 0);
     scale_release(&scale);
     return room;
@@ -104,7 +135,7 @@ TEST(constants_and_a_single_value)
     double values[5] = {7, 7, 7, 7, 7};
     for (size_t n = 1; n <= 5; n++) {
         struct scale scale;
-        scale_init(&scale, values, n);
+        scale_init(&scale, values, n, n % 2 ? SHAPE_FINE : SHAPE_PLAIN);
         assert_true(at(&scale, 7) == 0 && scale_undo(&scale, 0) == 7);
         assert_true(at(&scale, 6) < 0 && scale_undo(&scale, -1) < 7);
         scale_release(&scale);
@@ -121,13 +152,15 @@ TEST(the_ends_of_the_numbers)
         {1, 1, 1, 1 + 2.3e-16},
         {-1.7e308, -1.7e308, 3, 4},
         {1e308, 1.1e308, 1.2e308, 1.3e308},
+        {0, 1e-305, 3e-305, 1e300},
     };
-    for (size_t k = 0; k < ARRAY_LEN(ends); k++) {
+    for (size_t both = 0; both < 2 * ARRAY_LEN(ends); both++) {
         struct scale scale;
-        scale_init(&scale, ends[k], 4);
+        const double *end = ends[both / 2];
+        scale_init(&scale, end, 4, both % 2 ? SHAPE_FINE : SHAPE_PLAIN);
         for (size_t i = 0; i < 4; i++) {
-            at(&scale, ends[k][i]);
-            assert_false(isnan(scale_undo(&scale, at(&scale, ends[k][i]))));
+            at(&scale, end[i]);
+            assert_false(isnan(scale_undo(&scale, at(&scale, end[i]))));
         }
         assert_false(isnan(scale_undo(&scale, -3)) || isnan(scale_undo(&scale, 3)));
         scale_release(&scale);

@@ -82,7 +82,7 @@ static void fit_task(struct transfer *transfer, const struct task *task)
         return;
     one->lacks = xcalloc(d + 1, sizeof(bool));
     find_lacks(encoder, task, n, one->lacks);
-    scale_init(&scale, task->y, n);
+    scale_init(&scale, task->y, n, SHAPE_PLAIN);
     for (size_t i = 0; i < n; i++) {
         encode(encoder, task->x + i * encoder->space->n, x + i * d);
         hide(encoder, one, x + i * d);

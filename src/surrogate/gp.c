@@ -22,8 +22,8 @@ struct gp_prior gp_prior_for(size_t d)
         .category_longer = log(2),
         .signal_mean = 0,
         .signal_sd = 1,
-        .noise_mean = log(0.02),
-        .noise_sd = 1.5,
+        .noise_mean = log(0.01),
+        .noise_sd = 2.5, /* from none at all to most of it */
         .warp_sd = 0.3,
     };
 }
