@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/rng.h"
 #include "series/drawing.h"
+#include "series/seconds.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -436,10 +437,13 @@ static bool extent_of(struct series_db *db, enum charts_x x, const struct charts
     course_release(&found);
     if (!any)
         return false;
-    double unit = x == CHARTS_STEP ? 1 : 1e9;
-    *ret_x0 = x == CHARTS_RELATIVE ? 0 : (double)first / unit;
-    *ret_x1 = x == CHARTS_RELATIVE ? (double)((uint64_t)last - (uint64_t)first) / unit
-                                   : (double)last / unit;
+    if (x == CHARTS_RELATIVE) {
+        *ret_x0 = 0;
+        *ret_x1 = (double)((uint64_t)last - (uint64_t)first) / 1e9;
+    } else { /* as drawing.c has them: the ends lie in the view */
+        *ret_x0 = x == CHARTS_STEP ? (double)first : seconds_of(first);
+        *ret_x1 = x == CHARTS_STEP ? (double)last : seconds_of(last);
+    }
     return true;
 }
 

@@ -12,6 +12,7 @@
 #include "series/drawing.h"
 
 #include "metrics/metrics.h"
+#include "series/seconds.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static double to_double(const struct drawing *drawing, int64_t x)
 {
     switch (drawing->ask.x) {
     case CHARTS_TIME:
-        return (double)x / 1e9;
+        return seconds_of(x);
     case CHARTS_RELATIVE: /* never before the first */
         return (double)((uint64_t)x - (uint64_t)drawing->first_ns) / 1e9;
     case CHARTS_STEP:
@@ -214,22 +215,6 @@ static bool rises(const int64_t *x, size_t n, int64_t last)
     return !falls;
 }
 
-typedef double pair __attribute__((vector_size(2 * sizeof(double))));
-
-/* Two divisions cost what one does. */
-static void to_seconds(const int64_t *from, size_t n, double *ret)
-{
-    size_t i = 0;
-
-    for (; i + 2 <= n; i += 2) {
-        pair two = {(double)from[i], (double)from[i + 1]};
-        two /= (pair){1e9, 1e9};
-        memcpy(ret + i, &two, sizeof(two));
-    }
-    for (; i < n; i++)
-        ret[i] = (double)from[i] / 1e9;
-}
-
 /* to_double() of each, but what x is is asked once. */
 static void to_doubles(const struct drawing *drawing, const int64_t *from, size_t n, double *ret)
 {
@@ -237,7 +222,7 @@ static void to_doubles(const struct drawing *drawing, const int64_t *from, size_
 
     switch (drawing->ask.x) {
     case CHARTS_TIME:
-        to_seconds(from, n, ret);
+        seconds_of_all(from, n, ret);
         return;
     case CHARTS_RELATIVE:
         for (size_t i = 0; i < n; i++)
