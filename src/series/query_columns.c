@@ -10,8 +10,8 @@
 #include <immintrin.h>
 
 #define LANES       8
-#define WIDE        __attribute__((target("avx2,bmi")))
-#define WIDE_INLINE __attribute__((target("avx2,bmi"), always_inline)) inline
+#define WIDE        __attribute__((target("avx2,bmi,popcnt")))
+#define WIDE_INLINE __attribute__((target("avx2,bmi,popcnt"), always_inline)) inline
 
 /* Four lanes and four more. */
 struct eight {
@@ -23,37 +23,32 @@ WIDE_INLINE static struct eight eight_at(const double *from)
     return (struct eight){_mm256_loadu_pd(from), _mm256_loadu_pd(from + 4)};
 }
 
-/* The first n lanes. */
-WIDE_INLINE static struct eight first_lanes(size_t n)
+/* A bit for each lane, the lowest for the first. */
+WIDE_INLINE static unsigned bits_of(struct eight lanes)
 {
-    static const int64_t ones[2 * LANES] = {-1, -1, -1, -1, -1, -1, -1, -1};
-    return eight_at((const double *)(const void *)(ones + LANES - n));
+    return (unsigned)_mm256_movemask_pd(lanes.low) | (unsigned)_mm256_movemask_pd(lanes.high) << 4;
 }
 
-WIDE_INLINE static unsigned lanes_of(__m256d low, __m256d high)
-{
-    return (unsigned)_mm256_movemask_pd(low) | (unsigned)_mm256_movemask_pd(high) << 4;
-}
-
-WIDE_INLINE static unsigned lanes_below(struct eight values, double bound)
+WIDE_INLINE static struct eight lanes_below(struct eight values, double bound)
 {
     __m256d all = _mm256_set1_pd(bound);
-    return lanes_of(_mm256_cmp_pd(values.low, all, _CMP_LT_OQ),
-                    _mm256_cmp_pd(values.high, all, _CMP_LT_OQ));
+    return (struct eight){_mm256_cmp_pd(values.low, all, _CMP_LT_OQ),
+                          _mm256_cmp_pd(values.high, all, _CMP_LT_OQ)};
 }
 
-WIDE_INLINE static unsigned lanes_equal(struct eight values, __m256d to)
+WIDE_INLINE static unsigned first_equal(struct eight values, __m256d to)
 {
-    return lanes_of(_mm256_cmp_pd(values.low, to, _CMP_EQ_OQ),
-                    _mm256_cmp_pd(values.high, to, _CMP_EQ_OQ));
+    struct eight equal = {_mm256_cmp_pd(values.low, to, _CMP_EQ_OQ),
+                          _mm256_cmp_pd(values.high, to, _CMP_EQ_OQ)};
+    return _blsi_u32(bits_of(equal));
 }
 
 /* x − x is 0 of finite numbers only. */
-WIDE_INLINE static unsigned lanes_finite(struct eight values)
+WIDE_INLINE static bool all_finite(struct eight values)
 {
-    struct eight none = {_mm256_sub_pd(values.low, values.low),
-                         _mm256_sub_pd(values.high, values.high)};
-    return lanes_equal(none, _mm256_setzero_pd());
+    __m256d none = _mm256_or_pd(_mm256_sub_pd(values.low, values.low),
+                                _mm256_sub_pd(values.high, values.high));
+    return _mm256_testz_si256(_mm256_castpd_si256(none), _mm256_castpd_si256(none));
 }
 
 /* Lanes that do not count repeat the first. */
@@ -79,29 +74,67 @@ WIDE_INLINE static __m256d largest(struct eight values)
     return _mm256_max_pd(four, _mm256_permute_pd(four, 5));
 }
 
+/* Those of four lanes that have a bit, closed up; rubbish behind them. */
+WIDE_INLINE static __m256d close_up(__m256d four, unsigned bits)
+{
+    static const uint64_t halves[16] = {
+        /* of lanes, a byte each, the lowest for the first */
+        0x0000000000000000, 0x0000000000000100, 0x0000000000000302, 0x0000000003020100,
+        0x0000000000000504, 0x0000000005040100, 0x0000000005040302, 0x0000050403020100,
+        0x0000000000000706, 0x0000000007060100, 0x0000000007060302, 0x0000070603020100,
+        0x0000000007060504, 0x0000070605040100, 0x0000070605040302, 0x0706050403020100};
+    __m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)halves[bits]));
+    return _mm256_castps_pd(_mm256_permutevar8x32_ps(_mm256_castpd_ps(four), order));
+}
+
+/* Lanes that have a bit go to `to`, which has room for eight. */
+WIDE_INLINE static void put_lanes(struct eight lanes, unsigned bits, double *to)
+{
+    _mm256_storeu_pd(to, close_up(lanes.low, bits & 15));
+    _mm256_storeu_pd(to + __builtin_popcount(bits & 15), close_up(lanes.high, bits >> 4));
+}
+
+/* Is the last of a column's points the same as one before? That can be only where two have one x,
+ * and is for column_put(). */
+WIDE_INLINE static bool has_tie(const double *x, size_t count)
+{
+    return count > 1 && x[count - 1] == x[count - 2];
+}
+
 WIDE static size_t draw_wide(const struct query_view *view, const double *x, const double *y,
                              size_t n, int64_t *column, double *until, double *to_x, double *to_y,
                              size_t *ret_points)
 {
-    int64_t now = *column, last = (int64_t)view->width - 2;
+    const struct query_view in = *view; /* which no store could change */
+    int64_t now = *column, last = (int64_t)in.width - 2;
+    double end = *until;
     size_t i = 0, points = 0;
 
     while (now < last && i + LANES <= n) {
-        double end = column_begin(view, (double)(now + 2));
-        unsigned inside = lanes_below(eight_at(x + i), end);
-        size_t count = _tzcnt_u32(~inside);
-        struct eight values = eight_at(y + i);
-        if (count == 0 || count == LANES || (inside & ~lanes_finite(values)))
+        double next = column_begin(&in, (double)(now + 2));
+        struct eight at = eight_at(x + i), inside = lanes_below(at, next);
+        unsigned bits = bits_of(inside);
+        size_t count = _tzcnt_u32(~bits);
+        struct eight values = only_lanes(eight_at(y + i), inside);
+        if (count == 0 || count == LANES || !all_finite(values))
             break;
-        values = only_lanes(values, first_lanes(count));
-        size_t min_at = _tzcnt_u32(lanes_equal(values, smallest(values)));
-        size_t max_at = _tzcnt_u32(lanes_equal(values, largest(values)));
-        points += column_put(x + i, y + i, count, min_at, max_at, to_x + points, to_y + points);
+        unsigned least = first_equal(values, smallest(values));
+        unsigned most = first_equal(values, largest(values));
+        if (has_tie(x + i, count)) {
+            points += column_put(x + i, y + i, count, _tzcnt_u32(least), _tzcnt_u32(most),
+                                 to_x + points, to_y + points);
+        } else {
+            unsigned kept = 1 | least | most | (bits & ~(bits >> 1));
+            put_lanes(at, kept, to_x + points);
+            put_lanes(values, kept, to_y + points);
+            points += (size_t)__builtin_popcount(kept);
+        }
         i += count;
         now++;
-        *until = end;
+        end = next;
     }
     *column = now;
+    *until = end;
     *ret_points = points;
     return i;
 }
@@ -111,7 +144,8 @@ size_t columns_draw_short(const struct query_view *view, const double *x, const 
                           size_t *ret_points)
 {
     *ret_points = 0;
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi"))
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") ||
+        !__builtin_cpu_supports("popcnt"))
         return 0;
     return draw_wide(view, x, y, n, column, until, to_x, to_y, ret_points);
 }

@@ -226,6 +226,11 @@ TEST(the_line_does_not_depend_on_how_the_points_come)
         for (size_t i = 0; i < data->n; i++) /* zeros of both signs, and sums that are too large */
             if (rng_chance(&rng, 0.05))
                 data->y[i] = rng_chance(&rng, 0.5) ? -0.0 : round % 8 ? 0 : DBL_MAX;
+        for (size_t i = 1; i < data->n; i++) /* points told twice; which zero stays is open */
+            if (data->y[i - 1] != 0 && rng_chance(&rng, 0.1)) {
+                data->x[i] = data->x[i - 1];
+                data->y[i] = data->y[i - 1];
+            }
         struct query_view view = random_view(data, &rng);
         view.width = 1 + (size_t)rng_below(&rng, 3 * COLUMNS);
         autofree(query_chart) struct query_chart *pieces = chart_of(&view, data, &rng);
