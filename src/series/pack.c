@@ -399,6 +399,5 @@ void pack_unscale(const struct pack_scale *scale, uint64_t *keys, size_t n)
 {
     if (scale->unit == 1 && scale->first == 0)
         return;
-    for (size_t i = 0; i < n; i++)
-        keys[i] = scale->first + scale->unit * keys[i];
+    unpack_scale(keys, n, scale->unit, scale->first);
 }

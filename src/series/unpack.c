@@ -63,6 +63,12 @@ void unpack_floats_plain(uint64_t *keys, size_t n, unsigned zeros, uint64_t befo
     }
 }
 
+void unpack_scale_plain(uint64_t *keys, size_t n, uint64_t unit, uint64_t first)
+{
+    for (size_t i = 0; i < n; i++)
+        keys[i] = first + unit * keys[i];
+}
+
 /* ---- four at a time ---- */
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -76,14 +82,25 @@ static inline bool wide_at_hand(void)
            __builtin_cpu_supports("popcnt");
 }
 
-/* Four more, and rubbish behind the last one. */
-WIDE_INLINE static uint64_t four_ones(uint64_t word, uint32_t from, uint32_t *ret)
+/* The places of the ones of each byte, a byte for each, the first in the lowest. */
+#define PLACE(b, j)                                                                                \
+    ((uint64_t)((b) >> (j)&1) * (j) << 8 * __builtin_popcount((b) & ((1u << (j)) - 1)))
+#define PLACES(b)                                                                                  \
+    (PLACE(b, 0) | PLACE(b, 1) | PLACE(b, 2) | PLACE(b, 3) | PLACE(b, 4) | PLACE(b, 5) |           \
+     PLACE(b, 6) | PLACE(b, 7))
+#define PLACES_4(b)  PLACES(b), PLACES(b + 1), PLACES(b + 2), PLACES(b + 3)
+#define PLACES_16(b) PLACES_4(b), PLACES_4(b + 4), PLACES_4(b + 8), PLACES_4(b + 12)
+#define PLACES_64(b) PLACES_16(b), PLACES_16(b + 16), PLACES_16(b + 32), PLACES_16(b + 48)
+static const uint64_t places_of[256] = {PLACES_64(0u), PLACES_64(64u), PLACES_64(128u),
+                                        PLACES_64(192u)};
+
+/* Eight numbers, of which those behind the last one are rubbish. A loop over the ones of a word
+ * would end where the processor does not expect it. */
+WIDE_INLINE static void put_places(unsigned byte, uint32_t from, uint32_t *ret)
 {
-    for (size_t k = 0; k < 4; k++) {
-        ret[k] = from + (uint32_t)_tzcnt_u64(word);
-        word = _blsr_u64(word);
-    }
-    return word;
+    __m128i places = _mm_loadl_epi64((const __m128i *)&places_of[byte]);
+    __m256i all = _mm256_add_epi32(_mm256_cvtepu8_epi32(places), _mm256_set1_epi32((int)from));
+    _mm256_storeu_si256((__m256i *)ret, all);
 }
 
 WIDE static bool wide_ones(const unsigned char *bytes, size_t left, size_t n, uint32_t *ret)
@@ -93,11 +110,10 @@ WIDE static bool wide_ones(const unsigned char *bytes, size_t left, size_t n, ui
     for (size_t at = 0; i < n; at += 8) {
         if (at >= left)
             return false;
-        uint64_t word = load_u64(bytes + at);
-        size_t end = i + (size_t)_mm_popcnt_u64(word);
-        for (; i < end; i += 4)
-            word = four_ones(word, (uint32_t)(at * 8), ret + i);
-        i = end;
+        for (size_t k = 0; k < 8; k++) {
+            put_places(bytes[at + k], (uint32_t)(at + k) * 8, ret + i);
+            i += (size_t)_mm_popcnt_u32(bytes[at + k]);
+        }
     }
     return true;
 }
@@ -220,6 +236,23 @@ WIDE static size_t wide_floats(uint64_t *keys, size_t n, unsigned zeros, uint64_
     }
     return i;
 }
+
+/* By the products of halves: that of two upper ones is beyond 2^64. */
+WIDE static size_t wide_scale(uint64_t *keys, size_t n, uint64_t unit, uint64_t first)
+{
+    __m256i low = _mm256_set1_epi64x((int64_t)unit), add = _mm256_set1_epi64x((int64_t)first);
+    size_t i = 0;
+
+    if (unit > UINT32_MAX)
+        return 0;
+    for (; i + 4 <= n; i += 4) {
+        __m256i key = _mm256_loadu_si256((const __m256i *)(keys + i));
+        __m256i upper = _mm256_mul_epu32(_mm256_srli_epi64(key, 32), low);
+        key = _mm256_add_epi64(_mm256_mul_epu32(key, low), _mm256_slli_epi64(upper, 32));
+        _mm256_storeu_si256((__m256i *)(keys + i), _mm256_add_epi64(key, add));
+    }
+    return i;
+}
 #else
 static bool wide_at_hand(void)
 {
@@ -238,6 +271,12 @@ static size_t wide_run(const struct unpack *run UNUSED, size_t n UNUSED, uint64_
 
 static size_t wide_floats(uint64_t *keys UNUSED, size_t n UNUSED, unsigned zeros UNUSED,
                           uint64_t before UNUSED)
+{
+    return 0;
+}
+
+static size_t wide_scale(uint64_t *keys UNUSED, size_t n UNUSED, uint64_t unit UNUSED,
+                         uint64_t first UNUSED)
 {
     return 0;
 }
@@ -260,4 +299,11 @@ void unpack_floats(uint64_t *keys, size_t n, unsigned zeros, uint64_t before)
     size_t done = wide_at_hand() ? wide_floats(keys, n, zeros, before) : 0;
 
     unpack_floats_plain(keys + done, n - done, zeros, before);
+}
+
+void unpack_scale(uint64_t *keys, size_t n, uint64_t unit, uint64_t first)
+{
+    size_t done = wide_at_hand() ? wide_scale(keys, n, unit, first) : 0;
+
+    unpack_scale_plain(keys + done, n - done, unit, first);
 }

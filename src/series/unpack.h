@@ -36,4 +36,8 @@ void unpack_run_plain(const struct unpack *run, size_t n, uint64_t *ret);
 void unpack_floats(uint64_t *keys, size_t n, unsigned zeros, uint64_t before);
 void unpack_floats_plain(uint64_t *keys, size_t n, unsigned zeros, uint64_t before);
 
+/* Counts of units in their place become the numbers: first + unit × key, modulo 2^64. */
+void unpack_scale(uint64_t *keys, size_t n, uint64_t unit, uint64_t first);
+void unpack_scale_plain(uint64_t *keys, size_t n, uint64_t unit, uint64_t first);
+
 #endif

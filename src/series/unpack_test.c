@@ -96,4 +96,20 @@ TEST(keys_become_floats_as_one_by_one)
     }
 }
 
+TEST(scales_are_undone_as_one_by_one)
+{
+    struct rng rng;
+
+    rng_init(&rng, 6, 0);
+    for (int round = 0; round < 5000; round++) {
+        size_t n = rng_below(&rng, 40);
+        uint64_t wide[40], plain[40], unit = any_number(&rng), first = any_number(&rng);
+        for (size_t i = 0; i < n; i++)
+            wide[i] = plain[i] = any_number(&rng);
+        unpack_scale(wide, n, unit, first);
+        unpack_scale_plain(plain, n, unit, first);
+        assert_memory_equal(wide, plain, n * sizeof(*wide));
+    }
+}
+
 TEST_MAIN
