@@ -202,17 +202,35 @@ static int feed_rows(struct feeding *feeding, const struct series_chunk *chunk)
     return 0;
 }
 
-/* False: one has none, or it falls. */
+typedef uint64_t pair __attribute__((vector_size(2 * sizeof(uint64_t))));
+
+/* As long as all of x[n] have 62 bits, a difference that is below 0 says so by its top bit. Returns
+ * how many are known to rise, from the first on; 0: one may fall, or has more bits. */
+static size_t rise_by_pairs(const int64_t *x, size_t n)
+{
+    pair all = {0, 0}, falls = {0, 0};
+    size_t i = 0;
+
+    for (; i + 3 <= n; i += 2) {
+        pair now, next;
+        memcpy(&now, x + i, sizeof(now));
+        memcpy(&next, x + i + 1, sizeof(next));
+        all |= next;
+        falls |= next - now;
+    }
+    falls |= all | all << 1;
+    return (falls[0] | falls[1]) >> 63 ? 0 : i;
+}
+
+/* False: one has none, or it falls. n ≥ 1. */
 static bool rises(const int64_t *x, size_t n, int64_t last)
 {
-    int64_t before = MAX(last, INT64_MIN + 1);
-    bool falls = false;
-
-    for (size_t i = 0; i < n; i++) {
-        falls |= x[i] < before;
-        before = x[i];
-    }
-    return !falls;
+    if (x[0] < MAX(last, INT64_MIN + 1))
+        return false;
+    for (size_t i = x[0] < 0 ? 1 : rise_by_pairs(x, n) + 1; i < n; i++)
+        if (x[i] < x[i - 1])
+            return false;
+    return true;
 }
 
 /* to_double() of each, but what x is is asked once. */
