@@ -171,17 +171,25 @@ struct wide { /* the same of a run four times */
     __m128i width;
 };
 
-/* The four numbers' parts at ones[0 … 4], added to level. */
-WIDE_INLINE static __m256i four_numbers(const struct wide *wide, __m256i rest, const uint32_t *ones,
-                                        bool delta, __m256i level)
+/* What four numbers add: their parts at ones[0 … 4], in `rest` the low ones. */
+WIDE_INLINE static __m256i four_rests(const struct wide *wide, __m256i rest, const uint32_t *ones,
+                                      bool rice)
 {
     rest = _mm256_and_si256(rest, wide->mask);
-    if (ones) {
+    if (rice) {
         __m256i high = _mm256_sll_epi64(quotients_at(ones), wide->width);
         rest = wide_unzigzag(_mm256_or_si256(rest, high));
     }
-    rest = _mm256_add_epi64(rest, wide->base);
-    return _mm256_add_epi64(level, delta ? running_sums(rest) : rest);
+    return _mm256_add_epi64(rest, wide->base);
+}
+
+/* With `delta` the level moves on: by the sum of the four, which is there before the level is. */
+WIDE_INLINE static __m256i put_four(__m256i rest, bool delta, __m256i level, uint64_t *ret)
+{
+    __m256i sums = delta ? running_sums(rest) : rest;
+
+    _mm256_storeu_si256((__m256i *)ret, _mm256_add_epi64(level, sums));
+    return delta ? _mm256_add_epi64(level, _mm256_permute4x64_epi64(sums, 0xff)) : level;
 }
 
 /* Returns how many: as many eights as there are. */
@@ -193,20 +201,19 @@ WIDE_INLINE static size_t eights(const struct unpack *run, size_t n, bool rice, 
                         _mm256_set1_epi64x((int64_t)run->base),
                         _mm_cvtsi64_si128((int64_t)run->width)};
     const unsigned char *low = run->low;
+    const uint32_t *ones = run->ones;
     struct places places;
     size_t i = 0;
 
     find_places(run->width, &places);
-    for (; i + 8 <= n; i += 8, low += run->width)
-        for (size_t half = 0; half < 2; half++) {
-            const uint32_t *ones = rice ? run->ones + i + 4 * half : NULL;
-            __m256i four = load_four(low, places.byte + 4 * half);
-            four = _mm256_srlv_epi64(four, places.shift[half]);
-            four = four_numbers(&wide, four, ones, delta, level);
-            _mm256_storeu_si256((__m256i *)(ret + i + 4 * half), four);
-            if (delta)
-                level = _mm256_permute4x64_epi64(four, 0xff);
-        }
+    for (; i + 8 <= n; i += 8, low += run->width) {
+        __m256i first = _mm256_srlv_epi64(load_four(low, places.byte), places.shift[0]);
+        __m256i second = _mm256_srlv_epi64(load_four(low, places.byte + 4), places.shift[1]);
+        first = four_rests(&wide, first, rice ? ones + i : NULL, rice);
+        second = four_rests(&wide, second, rice ? ones + i + 4 : NULL, rice);
+        level = put_four(first, delta, level, ret + i);
+        level = put_four(second, delta, level, ret + i + 4);
+    }
     return i;
 }
 
