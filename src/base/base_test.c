@@ -55,6 +55,26 @@ TEST(room_for_much_keeps_what_is_there)
     assert_string_equal(str.s + str.len - 6, "abcend");
 }
 
+TEST(room_that_was_given_back_is_used_again)
+{
+    struct str first = STR_INIT;
+    autorelease(str) struct str next = STR_INIT;
+
+    str_reserve_filled(&first, (size_t)3 << 20);
+    str_add(&first, "first");
+    char *taken = str_take(&first);
+    str_give_back(taken);
+    str_add(&next, "next");
+    str_reserve_filled(&next, (size_t)2 << 20);
+    assert_ptr_equal(next.s, taken);
+    assert_string_equal(next.s, "next");
+    str_reserve_filled(&next, (size_t)5 << 20); /* for which it is too small */
+    assert_string_equal(next.s, "next");
+    str_give_back(str_take(&next));
+    str_give_back(xstrdup("small"));
+    str_give_back(NULL);
+}
+
 static void check_double(double x)
 {
     char buf[DOUBLE_TEXT_SIZE];

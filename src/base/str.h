@@ -30,6 +30,10 @@ void str_addv(struct str *str, const char *fmt, va_list ap) PRINTF(2, 0);
 void str_cut(struct str *str, size_t len);
 /* Hand the text over (release with free()); `str` is empty again. */
 char *str_take(struct str *str);
+/* As free(), of what was taken; but one of a few MiB stays for the next that asks for such room,
+ * with its pages: to get these and to give them back takes longer than to fill them. NULL is fine.
+ */
+void str_give_back(void *bytes);
 
 /* Shortest text that reads back as exactly x: 0.1, 1e-05, 3, nan, inf, -inf. */
 #define DOUBLE_TEXT_SIZE 32

@@ -65,8 +65,10 @@ struct MHD_Response *request_response(const struct http_request *request, const 
     char *bytes = n ? str_take(body) : NULL;
     if (body)
         str_release(body); /* room without bytes */
-    struct MHD_Response *response = request->mhd->MHD_create_response_from_buffer(
-        n, bytes, bytes ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    const struct microhttpd *mhd = request->mhd;
+    struct MHD_Response *response =
+        bytes ? mhd->MHD_create_response_from_buffer_with_free_callback(n, bytes, str_give_back)
+              : mhd->MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
 
     assert(response);
     response_add_headers(request, response, type, headers);
