@@ -180,7 +180,7 @@ static int open_reader(const struct web *web, enum web_desk desk, struct web_rea
     const char *home = runtime_home(web->runtime);
     int r = store_open_read(home, &ret->store, err);
 
-    if (r == 0 && desk != DESK_HTTP)
+    if (r == 0 && desk == DESK_READ)
         r = series_db_open(home, SERIES_READ, &ret->series, err);
     if (r == 0 && desk == DESK_DRAW)
         r = charts_open(home, CHARTS_THREADS, CHARTS_BYTES, &ret->charts, err);

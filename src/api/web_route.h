@@ -38,8 +38,7 @@ struct web_call {
     struct web *web;
     const char *home;
     struct store *store;      /* for reading, the thread's own */
-    struct series_db *series; /* DESK_READ and DESK_DRAW: for reading, refreshed; DESK_LOOP: the
-                                 engine's */
+    struct series_db *series; /* DESK_READ: for reading, refreshed; DESK_LOOP: the engine's */
     struct charts *charts;    /* DESK_DRAW */
     struct tables *tables;    /* DESK_READ */
     struct kept_trials *kept; /* DESK_HTTP */
