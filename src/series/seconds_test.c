@@ -47,7 +47,8 @@ TEST(milliseconds_are_as_their_decimal_text)
 
 TEST(all_at_once_are_as_one_by_one)
 {
-    const int64_t edges[] = {0, 1, -1, INT64_MAX, INT64_MIN + 1, INT64_C(1) << 53, SECOND << 32};
+    const int64_t edges[] = {0,           1, -1, INT64_MAX - 2, INT64_MIN + 2, INT64_C(1) << 53,
+                             SECOND << 32};
     int64_t ns[67];
     double wide[67];
     struct rng rng;
