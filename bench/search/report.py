@@ -338,11 +338,15 @@ def main():
     parser.add_argument("--results", action="store_true")
     parser.add_argument("--command", default="bench/search/report.py")
     parser.add_argument("--alone", action="store_true", help="only what needs no peer")
+    parser.add_argument("--bbob", action="store_true", help="only BBOB")
     parser.add_argument("--kills", action="store_true", help="only the winners that were stopped")
     asked = parser.parse_args()
     if asked.kills:
         name, title = "search-kills", "Early stopping: winners stopped where the model chooses"
         text = kills_text()
+    elif asked.bbob:
+        name, title = "search-bbob", "Search: functions without noise"
+        text = report_forms.bbob_text(HOME)
     elif asked.alone:
         name, title = "search-alone", "Search: many in flight, and knowledge"
         text = alone_text(asked.searcher)

@@ -64,7 +64,7 @@ INLINE bool to_floats(const double *from, size_t n, unsigned char *to)
         four all;
         memcpy(&all, from + i, sizeof(all));
         four_f32 half = __builtin_convertvector(all, four_f32);
-        wrong |= (__builtin_convertvector(half, four) != all) & (all == all);
+        wrong |= (__builtin_convertvector(half, four) != all) & (all == all); // NOLINT: not NaN
         memcpy(to, &half, sizeof(half));
     }
     return !(wrong[0] | wrong[1] | wrong[2] | wrong[3]);

@@ -17,12 +17,14 @@ static struct belief *belief_new(struct search *s)
     struct belief *belief = xcalloc(1, sizeof(*belief));
 
     encoder_init(&belief->encoder, s->space);
-    struct gp_prior prior = gp_prior_for(belief->encoder.d);
     belief->weigh_cost = s->problem.weigh_cost;
     belief->n_models = s->problem.n_objectives + s->problem.n_constraints + s->problem.weigh_cost;
     belief->models = xcalloc(belief->n_models, sizeof(*belief->models));
     if (s->problem.n_tasks)
         belief->transfer = transfer_new(s, &belief->encoder);
+    /* What others measured does not fit exactly: without noise the rest would be made much of. */
+    struct gp_prior prior =
+        belief->transfer ? gp_prior_noisy(belief->encoder.d) : gp_prior_for(belief->encoder.d);
     for (size_t i = 0; i < belief->n_models; i++)
         model_init(&belief->models[i], &belief->encoder, &prior, i ? NULL : belief->transfer, i);
     return belief;

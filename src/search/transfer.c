@@ -75,7 +75,7 @@ static void fit_task(struct transfer *transfer, const struct task *task)
     struct one_task *one = &transfer->tasks[transfer->n];
     size_t d = encoder->d, n = MIN(task->n, TASK_ROWS);
     autofree(mem) double *x = xcalloc(n * d + 1, sizeof(*x)), *y = xcalloc(n + 1, sizeof(*y));
-    struct gp_prior prior = gp_prior_for(d);
+    struct gp_prior prior = gp_prior_noisy(d);
     struct scale scale;
 
     if (n < TASK_MIN)

@@ -28,6 +28,15 @@ struct gp_prior gp_prior_for(size_t d)
     };
 }
 
+struct gp_prior gp_prior_noisy(size_t d)
+{
+    struct gp_prior prior = gp_prior_for(d);
+
+    prior.noise_mean = log(0.02);
+    prior.noise_sd = 1.5;
+    return prior;
+}
+
 struct gp *gp_new(size_t d, const bool *category, const struct gp_prior *prior)
 {
     struct gp *gp = xcalloc(1, sizeof(*gp));

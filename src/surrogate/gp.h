@@ -27,6 +27,8 @@ struct gp_prior {
 };
 /* Good for d features of the unit cube. */
 struct gp_prior gp_prior_for(size_t d);
+/* The same for values that are never without noise. */
+struct gp_prior gp_prior_noisy(size_t d);
 
 /* category[j]: feature j is a category. */
 struct gp *gp_new(size_t d, const bool *category, const struct gp_prior *prior);

@@ -428,9 +428,7 @@ static void fit_process(struct speed *speed, struct speed_model *model)
     autofree(mem) double *block = xcalloc(m * (d + 3) + 1, sizeof(*block));
     autofree(mem) bool *category = xcalloc(d + 1, sizeof(*category));
     double *y = block, *variance = y + m, *scale = variance + m, *x = scale + m;
-    struct gp_prior prior = gp_prior_for(d);
-    prior.noise_mean = log(0.02); /* times are never without it */
-    prior.noise_sd = 1.5;
+    struct gp_prior prior = gp_prior_noisy(d);
     size_t n = collect_effects(speed, model, x, y, variance);
     double squares = GP_SD_N * GP_SD * GP_SD;
 
