@@ -19,7 +19,8 @@ double seconds_of(int64_t ns)
 {
     if (ns > -EXACT && ns < EXACT)
         return (double)ns / 1e9;
-    return (double)(ns / SECOND) + (double)(ns % SECOND) / 1e9;
+    int64_t whole = ns / SECOND;
+    return (double)whole + (double)(ns - whole * SECOND) / 1e9;
 }
 
 #if defined(__x86_64__)
