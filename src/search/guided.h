@@ -31,8 +31,8 @@ void guided_save(const struct search *s, struct str *to);
 int guided_load(struct search *s, const void *bytes, size_t n, struct err *err);
 
 enum guide { GUIDE_BAYES, GUIDE_FOREST };
-/* near: look only at the neighbours of the best. Else three in four asks keep free floats around
- * the best, and the fourth looks everywhere. */
+/* near: look only at the neighbours of the best. Else three asks in four of the processes, for one
+ * objective, keep free floats around the best, and the fourth looks everywhere. */
 int guided_ask(struct search *s, enum guide guide, bool near, struct suggestion *ret,
                struct err *err);
 /* Is it time for the model yet? */
