@@ -153,7 +153,7 @@ static const struct variable {
     const char *overrules;
 } variables[] = {
     {"OMP_WAIT_POLICY", "passive", NULL},
-    {"GOMP_SPINCOUNT", "400", "OMP_WAIT_POLICY"},
+    {"GOMP_SPINCOUNT", "600", "OMP_WAIT_POLICY"},
     {"KMP_BLOCKTIME", "0", "OMP_WAIT_POLICY"},
     {"OMP_NUM_THREADS", NULL, NULL},
     {"OPENBLAS_NUM_THREADS", NULL, "OMP_NUM_THREADS"},
