@@ -144,9 +144,13 @@ size_t lever_cpus_allowed(size_t running, size_t asked, bool spins)
 }
 
 /*
- * A row is left out if the user set it, or the variable that it would overrule. GNU's threads look so often before they
- * sleep: about as long as sleeping and waking take. At none, a program with many short regions takes three times
- * as long on two free processors as on one; at ten thousand, twenty times as long beside another one.
+ * A row is left out if the user set it, or the variable that it would overrule. GNU's threads look
+ * so often before they sleep: about as long as sleeping and waking take. At none, a program with
+ * many short regions takes three times as long on two free processors as on one; at ten thousand,
+ * twenty times as long beside another one. OpenBLAS has threads of its own, which look for 2^26
+ * ticks (a fiftieth of a second) after each product: beside those of OpenMP, as in PyTorch, a step
+ * took from once to two and a half times as long by chance. 2^16 ticks are as long as GNU's 600
+ * looks.
  */
 static const struct variable {
     const char *name, *value; /* NULL: the number of processors */
@@ -157,6 +161,7 @@ static const struct variable {
     {"KMP_BLOCKTIME", "0", "OMP_WAIT_POLICY"},
     {"OMP_NUM_THREADS", NULL, NULL},
     {"OPENBLAS_NUM_THREADS", NULL, "OMP_NUM_THREADS"},
+    {"OPENBLAS_THREAD_TIMEOUT", "16", NULL},
     {"MKL_NUM_THREADS", NULL, "OMP_NUM_THREADS"},
 };
 #define VARIABLE_SIZE 64

@@ -186,24 +186,31 @@ TEST(the_environment_asks_for_threads_that_soon_sleep_as_many_as_processors)
     static char *const other[] = {"PATH=/bin", "OMP_NUM_THREADSX=3", "OMP_NUM_THREADS", NULL};
     static const char *const all =
         "OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=600 KMP_BLOCKTIME=0 OMP_NUM_THREADS=2 "
-        "OPENBLAS_NUM_THREADS=2 MKL_NUM_THREADS=2 ";
+        "OPENBLAS_NUM_THREADS=2 OPENBLAS_THREAD_TIMEOUT=16 MKL_NUM_THREADS=2 ";
 
     check_environment(NULL, 2, all);
     check_environment(other, 2, all);
-    check_environment(NULL, 0,
-                      "OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=600 KMP_BLOCKTIME=0 OMP_NUM_THREADS=1 "
-                      "OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 ");
+    check_environment(
+        NULL, 0,
+        "OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=600 KMP_BLOCKTIME=0 OMP_NUM_THREADS=1 "
+        "OPENBLAS_NUM_THREADS=1 OPENBLAS_THREAD_TIMEOUT=16 MKL_NUM_THREADS=1 ");
 }
 
 TEST(what_the_user_set_stays_and_is_not_overruled)
 {
     static char *const threads[] = {"OMP_NUM_THREADS=3", NULL};
     static char *const active[] = {"OMP_WAIT_POLICY=active", "MKL_NUM_THREADS=", NULL};
+    static char *const timeout[] = {"OMP_NUM_THREADS=3", "OPENBLAS_THREAD_TIMEOUT=26", NULL};
     static char *const spin[] = {"GOMP_SPINCOUNT=0", "OMP_NUM_THREADS=3", NULL};
 
-    check_environment(threads, 8, "OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=600 KMP_BLOCKTIME=0 ");
-    check_environment(spin, 8, "OMP_WAIT_POLICY=passive KMP_BLOCKTIME=0 ");
-    check_environment(active, 8, "OMP_NUM_THREADS=8 OPENBLAS_NUM_THREADS=8 ");
+    check_environment(
+        threads, 8,
+        "OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=600 KMP_BLOCKTIME=0 OPENBLAS_THREAD_TIMEOUT=16 ");
+    check_environment(spin, 8,
+                      "OMP_WAIT_POLICY=passive KMP_BLOCKTIME=0 OPENBLAS_THREAD_TIMEOUT=16 ");
+    check_environment(active, 8,
+                      "OMP_NUM_THREADS=8 OPENBLAS_NUM_THREADS=8 OPENBLAS_THREAD_TIMEOUT=16 ");
+    check_environment(timeout, 8, "OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=600 KMP_BLOCKTIME=0 ");
 }
 
 TEST_MAIN
