@@ -316,6 +316,20 @@ static void add_noise(struct curve_table *table, double share)
     }
 }
 
+static void print_goals(const struct tally *tally, const char *kind)
+{
+    double median[GUESSES], held = 100.0 * (double)tally->held / (double)tally->n;
+
+    for (size_t g = 0; g < GUESSES; g++)
+        median[g] = quantile(tally->errors[g].at, tally->errors[g].len, 0.5);
+    double guess = fmin(fmin(median[TASK], median[EPOCH]), median[TARGET]);
+    bool met = median[OURS] <= 0.85 * fmin(guess, median[LINE]) && held >= 75 && held <= 85;
+    printf("goals, targets drawn by %s: error over the best constant guess %.2f, over a line %.2f "
+           "(both at most 0.85), intervals hold %.1f%% of %zu (75 to 85%%): %s\n",
+           kind, median[OURS] / guess, median[OURS] / median[LINE], held, tally->n,
+           met ? "yes" : "no");
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -351,6 +365,8 @@ int main(int argc, char **argv)
         printf(" %zu-%zu%%: %zu of %zu (%.0f%%)", 20 * k, 20 * k + 20, bins[k][1], bins[k][0],
                100.0 * (double)bins[k][1] / fmax((double)bins[k][0], 1));
     printf("  Brier %.4f\n", brier / (3 * CASES));
+    print_goals(&all[0], "value");
+    print_goals(&all[1], "time");
     tally_release(&all[0]);
     tally_release(&all[1]);
     return 0;
