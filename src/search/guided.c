@@ -12,9 +12,9 @@
 #include <assert.h>
 #include <math.h>
 
-#define WIDE_ASKS   4         /* one in so many looks everywhere */
+#define REACH       0.07      /* so far from the best most asks take free floats */
+#define WIDE_ASKS   8         /* where none was better for long, one in so many looks everywhere */
 #define CLIMB       0.1       /* … and stays so near to where it begins to climb */
-#define REACH       0.1       /* so far from the best the others take free floats */
 #define NEAR        4         /* of the best settings have their surroundings looked at */
 #define HOPE        1.0       /* deviations below the mean, for several objectives */
 #define COST_SHARE  1.0       /* how much of the (logarithmic) cost counts */
@@ -61,9 +61,13 @@ int guided_load(struct search *s, const void *bytes, size_t n, struct err *err)
     return draw_load(bytes, n, &((struct guided *)s)->drawn, err);
 }
 
-static void sobol_point(const struct search *s, uint64_t number, double *ret_x)
+/* The first is the middle of all free floats: of all points it is nearest to the others. */
+static void first_point(const struct search *s, uint64_t number, double *ret_x)
 {
     sobol_set_point(&((const struct guided *)s)->sobol, number, ret_x);
+    for (size_t i = 0; number == 0 && i < s->space->n; i++)
+        if (isinf(param_size(&s->space->params[i])))
+            ret_x[i] = param_from_unit(&s->space->params[i], 0.5);
 }
 
 /* How many settings are spread over the space before the model leads. What earlier experiments
@@ -102,7 +106,7 @@ struct lead {
     struct belief *belief;
     const struct forest *forest; /* NULL: the objective's own model */
     bool priors;                 /* the user expects some values */
-    double reach, climb;         /* acquire.h */
+    bool held;                   /* free floats stay near the best */
     double target;               /* scaled; NaN: nothing keeps the constraints yet */
     /* several objectives */
     size_t m;
@@ -472,6 +476,17 @@ static size_t choose_near(struct lead *lead, struct rng *rng, size_t *ret_rows)
     return n;
 }
 
+/* Processes know least about the corners of a space: what they expect there is no worse than the
+ * mean, and summits of the score stand in all of them. Around the best they know more, so it is
+ * there that most asks look, and all while it still becomes better. */
+static bool looks_wide(const struct lead *lead, size_t best_row)
+{
+    const struct search *s = lead->s;
+    size_t since = s->history.n - lead->belief->models[0].data.rows.at[best_row].first;
+
+    return s->asks % WIDE_ASKS == 0 && since > lead->belief->encoder.d;
+}
+
 static int best_of(struct lead *lead, struct rng *rng, bool near, struct suggestion *ret,
                    struct err *err)
 {
@@ -491,11 +506,13 @@ static int best_of(struct lead *lead, struct rng *rng, bool near, struct suggest
                                                           : slope_one_objective,
                         .arg = lead,
                         .near = best,
-                        .reach = lead->reach,
-                        .climb = lead->climb,
                         .only_near = near};
 
     a.n_near = choose_near(lead, rng, rows);
+    if (lead->held) {
+        a.climb = CLIMB;
+        a.reach = a.n_near && looks_wide(lead, rows[0]) ? 0 : REACH;
+    }
     for (size_t i = 0; i < a.n_near; i++)
         memcpy(best + i * width, history_x(&s->history, data->rows.at[rows[i]].first),
                width * sizeof(*best));
@@ -519,14 +536,6 @@ static void explain(struct lead *lead, bool near, struct suggestion *ret)
     ret->by = lead->forest ? "forest" : "bayes";
 }
 
-/* Processes know least about the corners of a space: what they expect there is no worse than the
- * mean, and summits of the score stand in all of them. Around the best they know more. */
-static void keep_from_corners(struct lead *lead)
-{
-    lead->reach = lead->s->asks % WIDE_ASKS ? REACH : 0;
-    lead->climb = CLIMB;
-}
-
 int guided_ask(struct search *s, enum guide guide, bool near, struct suggestion *ret,
                struct err *err)
 {
@@ -540,10 +549,9 @@ int guided_ask(struct search *s, enum guide guide, bool near, struct suggestion 
     if (!ready_to_lead && lead.priors && s->asks % 2 == 0)
         return draw_random(s, &rng, true, ret->x, err);
     if (!ready_to_lead)
-        return draw_fresh(s, sobol_point, &guided->drawn, ret->x, err);
+        return draw_fresh(s, first_point, &guided->drawn, ret->x, err);
     lead.belief = belief_of(s, &ready);
-    if (lead.m == 1 && guide == GUIDE_BAYES)
-        keep_from_corners(&lead);
+    lead.held = lead.m == 1 && guide == GUIDE_BAYES;
     if (lead.m > 1)
         find_front(&lead);
     else if (guide == GUIDE_FOREST)
