@@ -122,15 +122,16 @@ static int by_size(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* What a share of an improvement is of: the best, or how far it is from the median result, so that
- * a best near zero has a size, too. */
+/* What a share of an improvement is of: the best, or how far it is from the median of the first
+ * results, so that a best near zero has a size, too. Later ones lie near the best. */
 static double size_of_best(struct run *run)
 {
     double best = run->experiment.best_mean;
     VEC(double) values = {0};
 
     vec_foreach (trial, &run->trials)
-        if (trial->experiment && trial->state == TRIAL_COMPLETED && isfinite(trial->value))
+        if (values.len < UNTIL_RESULTS && trial->experiment && trial->state == TRIAL_COMPLETED &&
+            isfinite(trial->value))
             vec_push(&values, trial->value);
     if (values.len)
         qsort(values.at, values.len, sizeof(*values.at), by_size);

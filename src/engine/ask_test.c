@@ -398,8 +398,8 @@ TEST(a_setting_that_is_run_again_names_the_first_trial_of_it)
     double x[2], y[2];
     set_up(1, 0);
     int64_t id = submit(SPEC_OF(XY, "\"algorithm\":\"bayes\",\"trials\":36", ""));
-    for (int64_t number = 1; number <= 36; number++) /* noise as large as what is left to gain */
-        finish(number, loss_at(id, number) + 0.1 * sin(99.0 * (double)number));
+    for (int64_t number = 1; number <= 36; number++) /* noise larger than what is left to gain */
+        finish(number, loss_at(id, number) + 0.3 * sin(99.0 * (double)number));
     for (int64_t number = 1; number <= 36; number++) {
         int64_t of = trial(id, number)->repeat_of;
         if (!of)

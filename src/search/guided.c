@@ -570,8 +570,11 @@ bool guided_look(struct search *s, double *ret_mean, double *ret_deviation)
 {
     bool ready;
     struct rng rng = search_rng(s, 2);
-    struct lead lead = {
-        .s = s, .m = 1, .belief = belief_of(s, &ready), .priors = draw_has_prior(s->space)};
+    struct lead lead = {.s = s,
+                        .m = 1,
+                        .belief = belief_of(s, &ready),
+                        .priors = draw_has_prior(s->space),
+                        .held = true};
     autofree(mem) double *features = xcalloc(lead.belief->encoder.d + 1, sizeof(*features));
     struct suggestion look = {.x = xcalloc(s->space->n + 1, sizeof(double))};
     int r = best_of(&lead, &rng, false, &look, NULL);

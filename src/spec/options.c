@@ -98,7 +98,7 @@ const struct option options[] = {
       .form = "a text, or a list of them", .help = "Bounds that a trial's metrics must keep to count as good: `latency_ms <= 20`, `acc >= 90%`. Their last values count." },
     { .path = "until", .type = OPTION_GROUP, .form = "a mapping", .help = "When to end before all trials were run." },
     { .path = "until.improvement", .type = OPTION_SPECIAL, .read = read_improvement, .write = write_improvement, AT(until_improvement), .fallback = "never",
-      .form = "a percentage or never", .help = "The experiment ends when the next trial is expected to improve the best by less than this share of it, or of its distance from the median result if that is larger (a best near zero has no size of its own). For one objective, and algorithms that learn." },
+      .form = "a percentage or never", .help = "The experiment ends when the next trial is expected to improve the best by less than this share of it, or of its distance from the median of the first results if that is larger (a best near zero has no size of its own). For one objective, and algorithms that learn." },
 
     { .path = "search", .type = OPTION_GROUP, .form = "a mapping", .help = "How to search." },
     { .path = "search.algorithm", .type = OPTION_CHOICE, .words = algorithm_words, AT(algorithm), .fallback = "auto",

@@ -27,23 +27,23 @@ what mattered (share of the spread that each explains alone)
 results are in [..]/.local/share/hone
 next: hone ls 1 · hone show 1.[..] · hone export 1 --csv
 $ hone diff 1.1 1.2 | grep -v "^  time "
-            1.1                  1.2
+            1.1   1.2
 parameters
-  x         0.9999697540748178   -0.2323573106957364
-  y         -0.7003974262257211  0.943054791125977
+  x         0     -0.2323573106957364
+  y         0     0.943054791125977
 results
-  value     0.500367             1.842921
-  best      0.016428             0.44965
-  loss      0.500367             1.842921
+  value     0.29  1.842921
+  best      0.29  0.44965
+  loss      0.29  1.842921
 $ hone export quadratic --csv | head -2
 trial,state,value,attempts,seconds,x,y,loss:minimize,repeat_of
-1.1,completed,0.500367,1,[..],0.9999697540748178,-0.7003974262257211,0.500367,
+1.1,completed,0.29,1,[..],0,0,0.29,
 # the keys that docs/scripts.md promises, in the events of a run
 $ hone run quadratic/quadratic.yaml --trials 1 --set knowledge=off --json
 {"event":"started","experiment":2,"name":"quadratic","trials":1,"owner":"[..]"}
-{"event":"trial_started","experiment":2,"trial":"2.1","attempt":1,"words":"x=0.99997 y=-0.7004"}
-{"event":"trial_ended","experiment":2,"trial":"2.1","state":"completed","reason":"","value":0.500367,"best":true,"seconds":[..],"error":null,"params":{"x":0.9999697540748178,"y":-0.7003974262257211},"words":"x=0.99997 y=-0.7004"}
-{"event":"finished","experiment":2,"name":"quadratic","state":"finished","reason":"","trials":{"completed":1,"stopped":0,"failed":0},"best":{"trial":"2.1","value":0.500367,"params":{"x":0.9999697540748178,"y":-0.7003974262257211}}}
+{"event":"trial_started","experiment":2,"trial":"2.1","attempt":1,"words":"x=0 y=0"}
+{"event":"trial_ended","experiment":2,"trial":"2.1","state":"completed","reason":"","value":0.29,"best":true,"seconds":[..],"error":null,"params":{"x":0,"y":0},"words":"x=0 y=0"}
+{"event":"finished","experiment":2,"name":"quadratic","state":"finished","reason":"","trials":{"completed":1,"stopped":0,"failed":0},"best":{"trial":"2.1","value":0.29,"params":{"x":0,"y":0}}}
 $ hone best quadratic --json | tr -d ' ' | grep -o '"[a-z_]*":' | tr -d '":\n'
 experimentnametrialstatereasonvaluebestparamsxyattemptsstepfirst_nan_stepsecondscreatedstartedendedstarredtagsnoterepeat_ofwhywhybyseenverdictrunsmeandeviationvalues
 # a script without a spec
