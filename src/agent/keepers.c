@@ -102,6 +102,8 @@ bool keeper_watch(struct watch *watch, int pidfd, pid_t pid)
     watch->phase = PHASE_RUNNING;
     watch->tell_started = true;
     watch_count(watch->local, +1);
+    if (watch->tuned) /* its beginning is a change, too */
+        watch_changed(watch);
     watch_due(watch);
     return true;
 }

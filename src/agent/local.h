@@ -34,11 +34,11 @@ struct local {
     uv_loop_t *loop;
     struct exec *exec;
     int epoll_fd;
-    uv_poll_t poll;           /* of epoll_fd */
-    uv_timer_t timer;         /* reads the files of what runs */
-    uv_timer_t hurried;       /* reads them more often, while somebody looks on */
-    uv_timer_t turns;         /* looks whether turns that were asked for have happened */
-    uv_idle_t idle;           /* works off `due` */
+    uv_poll_t poll;     /* of epoll_fd */
+    uv_timer_t timer;   /* reads the files of what runs */
+    uv_timer_t hurried; /* reads them more often, while somebody looks on or behind a change */
+    uv_timer_t turns;   /* looks whether turns that were asked for have happened */
+    uv_idle_t idle;     /* works off `due` */
     uv_timer_t figures_timer; /* looks at the machine and at what runs on it */
     int n_open;               /* handles not closed yet */
     struct map by_id;
@@ -149,7 +149,8 @@ struct watch {
     struct lever *lever; /* NULL: not needed yet */
     struct wanted wanted;
     struct answer answer;
-    bool tell_system; /* the answer is to be told */
+    bool tell_system;   /* the answer is to be told */
+    int64_t changed_us; /* when that was put in place, or a tuned one began; 0: never */
     struct use use;
     struct profiling profiling;
     struct power_mark power;
@@ -168,6 +169,8 @@ void watch_count(struct local *local, int change);
 void watch_tell(struct watch *watch, struct agent_event *event);
 /* The levers of the attempt; -ESRCH while its keeper has not come to its record. */
 int watch_lever(struct watch *watch, struct err *err);
+/* Its configuration is new: its files are read more often for a while. */
+void watch_changed(struct watch *watch);
 /* Look soon, and again until what was asked for has happened. */
 void watch_soon(struct local *local);
 

@@ -192,6 +192,7 @@ void system_try(struct watch *watch)
         .text = wanted->text.len ? xstrdup(wanted->text.s) : NULL,
     };
     watch->tell_system = true;
+    watch_changed(watch);
     watch_due(watch);
 }
 

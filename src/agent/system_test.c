@@ -220,6 +220,23 @@ TEST(processors_that_are_not_there_are_named_in_the_answer)
     end();
 }
 
+TEST(what_a_program_writes_at_its_beginning_and_behind_a_change_is_read_at_once)
+{
+    begin();
+    ((struct local *)w.agent)->pace.tick_us = 3600LL * US_PER_S;
+    start_shell(1, "while :; do echo 'loss: 0.5'; sleep 0.02; done");
+    configure_nice(1, 1, 3);
+    wait_for(&w.seen[1].answered, 1);
+    WAIT(w.seen[1].samples.len > 0);
+    w.tuned = true;
+    start_shell(2, "while :; do echo 'loss: 0.5'; sleep 0.02; done");
+    w.tuned = false;
+    WAIT(w.seen[2].samples.len > 0);
+    end_of(1);
+    end_of(2);
+    end();
+}
+
 TEST(a_paused_attempt_gets_its_levers_all_the_same)
 {
     begin();

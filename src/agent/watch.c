@@ -13,6 +13,7 @@
 #define TURN_MS    5
 #define HURRY_MS   25
 #define TURN_QUICK 200 /* looks; then it takes its time, and so do we */
+#define FRESH_US   1500000
 
 /* ---- events out ---- */
 
@@ -329,25 +330,50 @@ static void on_timer(uv_timer_t *timer)
             tick(local->watches.at[i], now_us);
 }
 
+/* Somebody looks on; or its configuration is new, and what it does under a bad one until that is
+ * seen is lost. */
+static bool in_hurry(const struct watch *watch, int64_t now_us)
+{
+    bool fresh = watch->changed_us && now_us - watch->changed_us < FRESH_US;
+
+    return watch->phase == PHASE_RUNNING && (watch->local->hurry || fresh);
+}
+
 static void on_hurried(uv_timer_t *timer)
 {
     struct local *local = timer->data;
+    int64_t now_us = clock_mono_us();
+    bool any = local->hurry;
 
     for (size_t i = 0; i < local->watches.len; i++) {
         struct watch *watch = local->watches.at[i];
-        if (watch->phase == PHASE_RUNNING && !watch->due)
+        if (!in_hurry(watch, now_us))
+            continue;
+        any = true;
+        if (!watch->due)
             read_files(watch);
     }
+    if (!any)
+        uv_timer_stop(timer);
 }
 
 static void set_hurry(struct local *local)
 {
+    int64_t now_us = clock_mono_us();
     bool on = local->hurry && local->n_running > 0;
 
+    vec_foreach (watch, &local->watches)
+        on = on || in_hurry(*watch, now_us);
     if (!on)
         uv_timer_stop(&local->hurried);
     else if (!uv_is_active((uv_handle_t *)&local->hurried))
         uv_timer_start(&local->hurried, on_hurried, HURRY_MS, HURRY_MS);
+}
+
+void watch_changed(struct watch *watch)
+{
+    watch->changed_us = clock_mono_us();
+    set_hurry(watch->local);
 }
 
 void agent_local_hurry(struct agent *agent, bool hurry)
