@@ -3,6 +3,7 @@
  * v1_series_test.c — what is asked for curves, and the bytes of the answer.
  */
 #include "api/v1_series.h"
+#include "base/wide.h"
 #include "tests/test.h"
 
 #include <endian.h>
@@ -257,6 +258,44 @@ TEST(points_take_half_the_room_where_that_is_exact)
         assert_int_equal(get_u64(&reader), 0);
         check_points(&reader, cases[i].per, cases[i].bytes, x, y, 3);
         assert_ptr_equal(reader.at, reader.end);
+    }
+}
+
+/* `odd`: one in so many numbers takes all its room. */
+static void answer_random_points(uint64_t seed, int odd, struct str *to)
+{
+    double x[100], y[100];
+    size_t n = 1 + seed % ARRAY_LEN(x);
+    struct rng rng;
+
+    rng_init(&rng, seed, 0);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = 1700000000 + (double)(i * 1000 + rng_below(&rng, 1000)) / 1e3;
+        y[i] = rng_chance(&rng, 0.1) ? 0 : (float)rng_normal(&rng);
+        if (odd && rng_below(&rng, (uint64_t)odd) == 0)
+            *(rng_chance(&rng, 0.5) ? &x[i] : &y[i]) += 1e-7;
+    }
+    struct query_view view = {x[0], x[n - 1], 16384};
+    struct series_ask ask = {.width = 0};
+    autofree(query_chart) struct query_chart *chart = query_chart_new_line(&view);
+    query_chart_feed(chart, x, y, n);
+    series_answer_line(&ask, chart, 1, to);
+}
+
+TEST(an_answer_has_the_same_bytes_however_wide_the_loops_are)
+{
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        autorelease(str) struct str plain = STR_INIT;
+        int odd = seed % 2 ? 0 : 200;
+        wide_limit(0);
+        answer_random_points(seed, odd, &plain);
+        for (unsigned bits = 256; bits <= 512; bits *= 2) {
+            autorelease(str) struct str wide = STR_INIT;
+            wide_limit(bits);
+            answer_random_points(seed, odd, &wide);
+            assert_int_equal(wide.len, plain.len);
+            assert_memory_equal(wide.s, plain.s, plain.len);
+        }
     }
 }
 

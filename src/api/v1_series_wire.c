@@ -4,6 +4,8 @@
  */
 #include "api/v1_series.h"
 
+#include "base/wide.h"
+
 #include <assert.h>
 #include <endian.h>
 #include <math.h>
@@ -98,18 +100,70 @@ INLINE bool halves(const struct half *how, const double *from, size_t n, unsigne
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static bool halves_wide(const struct half *how, const double *from,
-                                                        size_t n, unsigned char *to)
+#include <immintrin.h>
+
+#define EIGHT 8
+
+WIDE_256 static bool halves_wide(const struct half *how, const double *from, size_t n,
+                                 unsigned char *to)
 {
     return halves(how, from, n, to);
+}
+
+/* As to_floats() and to_counts(), of eights. */
+WIDE_512_INLINE bool eights_to_floats(const double *from, size_t n, unsigned char *to)
+{
+    __mmask8 wrong = 0;
+
+    for (size_t i = 0; i < n; i += EIGHT) {
+        __m512d all = _mm512_loadu_pd(from + i);
+        __m256 half = _mm512_cvtpd_ps(all);
+        wrong |= _mm512_cmp_pd_mask(_mm512_cvtps_pd(half), all, _CMP_NEQ_OQ);
+        _mm256_storeu_ps((float *)(to + i * sizeof(float)), half);
+    }
+    return !wrong;
+}
+
+WIDE_512_INLINE bool eights_to_counts(const struct half *how, const double *from, size_t n,
+                                      unsigned char *to)
+{
+    const __m512d first = _mm512_set1_pd(how->first), per = _mm512_set1_pd(how->per);
+    const __m512d zero = _mm512_setzero_pd(), most = _mm512_set1_pd(INT32_MAX);
+    __mmask8 right = 0xff;
+
+    for (size_t i = 0; i < n; i += EIGHT) {
+        __m512d all = _mm512_loadu_pd(from + i);
+        __m512d count = _mm512_mul_pd(_mm512_sub_pd(all, first), per);
+        count = _mm512_add_pd(count, _mm512_set1_pd(0.5));
+        right &= _mm512_cmp_pd_mask(count, zero, _CMP_GE_OQ);
+        right &= _mm512_cmp_pd_mask(count, most, _CMP_LT_OQ);
+        __m256i k = _mm512_cvttpd_epi32(count);
+        __m512d back = _mm512_add_pd(first, _mm512_div_pd(_mm512_cvtepi32_pd(k), per));
+        right &= _mm512_cmp_pd_mask(back, all, _CMP_EQ_OQ);
+        _mm256_storeu_si256((__m256i *)(to + i * sizeof(uint32_t)), k);
+    }
+    return right == 0xff;
+}
+
+WIDE_512 static bool halves_wider(const struct half *how, const double *from, size_t n,
+                                  unsigned char *to)
+{
+    size_t eights = n & ~(size_t)(EIGHT - 1);
+
+    if (!(how->per > 0 ? eights_to_counts(how, from, eights, to)
+                       : eights_to_floats(from, eights, to)))
+        return false;
+    return eights == n || halves(how, from + eights, n - eights, to + eights * sizeof(float));
 }
 #endif
 
 static bool to_halves(const struct half *how, const double *from, size_t n, unsigned char *to)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2"))
-        return halves_wide(how, from, n, to);
+    unsigned bits = wide_bits();
+
+    if (bits)
+        return (bits == 512 ? halves_wider : halves_wide)(how, from, n, to);
 #endif
     return halves(how, from, n, to);
 }

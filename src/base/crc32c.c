@@ -4,9 +4,9 @@
  * is one (asked once, at run time on x86), else eight tables, eight bytes a turn (Kounavis, Berry
  * 2005). All ways give what crc32c() gives.
  *
- * The instruction has a latency of three cycles, so three lanes of LANE bytes run side by side;
- * their sums are joined by shifting the earlier ones over the later lanes' zeros, which is linear
- * and so four look-ups.
+ * The instruction has a latency of three cycles, so three lanes of LANE bytes run side by side, and
+ * of what is left three of SHORT_LANE; their sums are joined by shifting the earlier ones over the
+ * later lanes' zeros, which is linear and so four look-ups.
  */
 #include "base/crc32c.h"
 
@@ -14,12 +14,14 @@
 
 #include <pthread.h>
 
-#define POLY 0x82f63b78u /* reflected */
-#define LANE 512
+#define POLY       0x82f63b78u /* reflected */
+#define LANE       512
+#define SHORT_LANE 64
 
 struct tables {
     uint32_t slice[8][256]; /* slice[k][b]: byte b followed by k zero bytes */
-    uint32_t shift[4][256]; /* shift[k][b]: byte k of a sum is b; LANE zero bytes follow */
+    /* shift[k][b]: byte k of a sum is b; LANE zero bytes follow, or SHORT_LANE */
+    uint32_t shift[4][256], short_shift[4][256];
 };
 static struct tables tables;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -42,8 +44,10 @@ static void make_tables(void)
     for (uint32_t b = 0; b < 256; b++) {
         for (int k = 1; k < 8; k++)
             tables.slice[k][b] = over_zeros(tables.slice[k - 1][b], 1);
-        for (int k = 0; k < 4; k++)
-            tables.shift[k][b] = over_zeros(b << (8 * k), LANE);
+        for (int k = 0; k < 4; k++) {
+            tables.short_shift[k][b] = over_zeros(b << (8 * k), SHORT_LANE);
+            tables.shift[k][b] = over_zeros(tables.short_shift[k][b], LANE - SHORT_LANE);
+        }
     }
 }
 
@@ -70,23 +74,32 @@ static inline uint64_t word(const unsigned char *p)
 #endif
 
 #ifdef HARDWARE
-static inline uint32_t over_lane(uint32_t crc)
+static inline uint32_t over_lane(const uint32_t shift[4][256], uint32_t crc)
 {
-    return tables.shift[0][crc & 255] ^ tables.shift[1][crc >> 8 & 255] ^
-           tables.shift[2][crc >> 16 & 255] ^ tables.shift[3][crc >> 24];
+    return shift[0][crc & 255] ^ shift[1][crc >> 8 & 255] ^ shift[2][crc >> 16 & 255] ^
+           shift[3][crc >> 24];
+}
+
+/* Of the next 3 × lane bytes. */
+HARDWARE static inline uint32_t by_lanes(uint32_t crc, const unsigned char *p, size_t lane,
+                                         const uint32_t shift[4][256])
+{
+    uint32_t second = 0, third = 0;
+
+    for (size_t i = 0; i < lane; i += 8) {
+        crc = step(crc, word(p + i));
+        second = step(second, word(p + lane + i));
+        third = step(third, word(p + 2 * lane + i));
+    }
+    return over_lane(shift, over_lane(shift, crc) ^ second) ^ third;
 }
 
 HARDWARE static uint32_t by_hardware(uint32_t crc, const unsigned char *p, size_t n)
 {
-    for (; n >= 3 * LANE; p += 3 * LANE, n -= 3 * LANE) {
-        uint32_t second = 0, third = 0;
-        for (size_t i = 0; i < LANE; i += 8) {
-            crc = step(crc, word(p + i));
-            second = step(second, word(p + LANE + i));
-            third = step(third, word(p + 2 * LANE + i));
-        }
-        crc = over_lane(over_lane(crc) ^ second) ^ third;
-    }
+    for (; n >= 3 * LANE; p += 3 * LANE, n -= 3 * LANE)
+        crc = by_lanes(crc, p, LANE, tables.shift);
+    for (; n >= 3 * SHORT_LANE; p += 3 * SHORT_LANE, n -= 3 * SHORT_LANE)
+        crc = by_lanes(crc, p, SHORT_LANE, tables.short_shift);
     for (; n >= 8; p += 8, n -= 8)
         crc = step(crc, word(p));
     for (; n; p++, n--)

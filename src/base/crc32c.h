@@ -28,7 +28,7 @@ static inline uint32_t crc32c(uint32_t crc, const void *bytes, size_t n)
 }
 
 /* The same at the speed of memory, for whole files: by the processor's instruction, or else by
- * tables of 12 KiB. Any thread. (crc32c.c; the keeper, which is small, does without.) */
+ * tables of 16 KiB. Any thread. (crc32c.c; the keeper, which is small, does without.) */
 uint32_t crc32c_fast(uint32_t crc, const void *bytes, size_t n);
 /* What it does on a processor without that instruction; for its test. */
 uint32_t crc32c_tables(uint32_t crc, const void *bytes, size_t n);

@@ -11,6 +11,7 @@
  */
 #include "series/drawing.h"
 
+#include "base/wide.h"
 #include "metrics/metrics.h"
 #include "series/seconds.h"
 
@@ -202,24 +203,41 @@ static int feed_rows(struct feeding *feeding, const struct series_chunk *chunk)
     return 0;
 }
 
-typedef uint64_t pair __attribute__((vector_size(2 * sizeof(uint64_t))));
+#define LANES 4
+typedef uint64_t four __attribute__((vector_size(LANES * sizeof(uint64_t))));
 
 /* As long as all of x[n] have 62 bits, a difference that is below 0 says so by its top bit. Returns
  * how many are known to rise, from the first on; 0: one may fall, or has more bits. */
-static size_t rise_by_pairs(const int64_t *x, size_t n)
+__attribute__((always_inline)) static inline size_t rise_by_lanes(const int64_t *x, size_t n)
 {
-    pair all = {0, 0}, falls = {0, 0};
+    four all = {0, 0, 0, 0}, falls = {0, 0, 0, 0};
     size_t i = 0;
 
-    for (; i + 3 <= n; i += 2) {
-        pair now, next;
+    for (; i + LANES + 1 <= n; i += LANES) {
+        four now, next;
         memcpy(&now, x + i, sizeof(now));
         memcpy(&next, x + i + 1, sizeof(next));
         all |= next;
         falls |= next - now;
     }
     falls |= all | all << 1;
-    return (falls[0] | falls[1]) >> 63 ? 0 : i;
+    return (falls[0] | falls[1] | falls[2] | falls[3]) >> 63 ? 0 : i;
+}
+
+#if defined(__x86_64__)
+WIDE_256 static size_t rise_by_wide_lanes(const int64_t *x, size_t n)
+{
+    return rise_by_lanes(x, n);
+}
+#endif
+
+static size_t known_to_rise(const int64_t *x, size_t n)
+{
+#if defined(__x86_64__)
+    if (wide_bits())
+        return rise_by_wide_lanes(x, n);
+#endif
+    return rise_by_lanes(x, n);
 }
 
 /* False: one has none, or it falls. n ≥ 1. */
@@ -227,7 +245,7 @@ static bool rises(const int64_t *x, size_t n, int64_t last)
 {
     if (x[0] < MAX(last, INT64_MIN + 1))
         return false;
-    for (size_t i = x[0] < 0 ? 1 : rise_by_pairs(x, n) + 1; i < n; i++)
+    for (size_t i = x[0] < 0 ? 1 : known_to_rise(x, n) + 1; i < n; i++)
         if (x[i] < x[i - 1])
             return false;
     return true;

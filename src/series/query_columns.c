@@ -6,37 +6,37 @@
  */
 #include "series/query_columns.h"
 
+#include "base/wide.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define LANES       8
-#define WIDE        __attribute__((target("avx2,bmi,popcnt")))
-#define WIDE_INLINE __attribute__((target("avx2,bmi,popcnt"), always_inline)) inline
+#define LANES 8
 
 /* Four lanes and four more. */
 struct eight {
     __m256d low, high;
 };
 
-WIDE_INLINE static struct eight eight_at(const double *from)
+WIDE_256_INLINE struct eight eight_at(const double *from)
 {
     return (struct eight){_mm256_loadu_pd(from), _mm256_loadu_pd(from + 4)};
 }
 
 /* A bit for each lane, the lowest for the first. */
-WIDE_INLINE static unsigned bits_of(struct eight lanes)
+WIDE_256_INLINE unsigned bits_of(struct eight lanes)
 {
     return (unsigned)_mm256_movemask_pd(lanes.low) | (unsigned)_mm256_movemask_pd(lanes.high) << 4;
 }
 
-WIDE_INLINE static struct eight lanes_below(struct eight values, double bound)
+WIDE_256_INLINE struct eight lanes_below(struct eight values, double bound)
 {
     __m256d all = _mm256_set1_pd(bound);
     return (struct eight){_mm256_cmp_pd(values.low, all, _CMP_LT_OQ),
                           _mm256_cmp_pd(values.high, all, _CMP_LT_OQ)};
 }
 
-WIDE_INLINE static unsigned first_equal(struct eight values, __m256d to)
+WIDE_256_INLINE unsigned first_equal(struct eight values, __m256d to)
 {
     struct eight equal = {_mm256_cmp_pd(values.low, to, _CMP_EQ_OQ),
                           _mm256_cmp_pd(values.high, to, _CMP_EQ_OQ)};
@@ -44,7 +44,7 @@ WIDE_INLINE static unsigned first_equal(struct eight values, __m256d to)
 }
 
 /* x − x is 0 of finite numbers only. */
-WIDE_INLINE static bool all_finite(struct eight values)
+WIDE_256_INLINE bool all_finite(struct eight values)
 {
     __m256d none = _mm256_or_pd(_mm256_sub_pd(values.low, values.low),
                                 _mm256_sub_pd(values.high, values.high));
@@ -52,7 +52,7 @@ WIDE_INLINE static bool all_finite(struct eight values)
 }
 
 /* Lanes that do not count repeat the first. */
-WIDE_INLINE static struct eight only_lanes(struct eight values, struct eight lanes)
+WIDE_256_INLINE struct eight only_lanes(struct eight values, struct eight lanes)
 {
     __m256d first = _mm256_broadcastsd_pd(_mm256_castpd256_pd128(values.low));
     return (struct eight){_mm256_blendv_pd(first, values.low, lanes.low),
@@ -60,14 +60,14 @@ WIDE_INLINE static struct eight only_lanes(struct eight values, struct eight lan
 }
 
 /* In all lanes of the answer. */
-WIDE_INLINE static __m256d smallest(struct eight values)
+WIDE_256_INLINE __m256d smallest(struct eight values)
 {
     __m256d four = _mm256_min_pd(values.low, values.high);
     four = _mm256_min_pd(four, _mm256_permute2f128_pd(four, four, 1));
     return _mm256_min_pd(four, _mm256_permute_pd(four, 5));
 }
 
-WIDE_INLINE static __m256d largest(struct eight values)
+WIDE_256_INLINE __m256d largest(struct eight values)
 {
     __m256d four = _mm256_max_pd(values.low, values.high);
     four = _mm256_max_pd(four, _mm256_permute2f128_pd(four, four, 1));
@@ -75,7 +75,7 @@ WIDE_INLINE static __m256d largest(struct eight values)
 }
 
 /* Those of four lanes that have a bit, closed up; rubbish behind them. */
-WIDE_INLINE static __m256d close_up(__m256d four, unsigned bits)
+WIDE_256_INLINE __m256d close_up(__m256d four, unsigned bits)
 {
     static const uint64_t halves[16] = {
         /* of lanes, a byte each, the lowest for the first */
@@ -88,7 +88,7 @@ WIDE_INLINE static __m256d close_up(__m256d four, unsigned bits)
 }
 
 /* Lanes that have a bit go to `to`, which has room for eight. */
-WIDE_INLINE static void put_lanes(struct eight lanes, unsigned bits, double *to)
+WIDE_256_INLINE void put_lanes(struct eight lanes, unsigned bits, double *to)
 {
     _mm256_storeu_pd(to, close_up(lanes.low, bits & 15));
     _mm256_storeu_pd(to + __builtin_popcount(bits & 15), close_up(lanes.high, bits >> 4));
@@ -96,12 +96,12 @@ WIDE_INLINE static void put_lanes(struct eight lanes, unsigned bits, double *to)
 
 /* Is the last of a column's points the same as one before? That can be only where two have one x,
  * and is for column_put(). */
-WIDE_INLINE static bool has_tie(const double *x, size_t count)
+WIDE_256_INLINE bool has_tie(const double *x, size_t count)
 {
     return count > 1 && x[count - 1] == x[count - 2];
 }
 
-WIDE static size_t draw_wide(const struct query_view *view, const double *x, const double *y,
+WIDE_256 static size_t draw_wide(const struct query_view *view, const double *x, const double *y,
                              size_t n, int64_t *column, double *until, double *to_x, double *to_y,
                              size_t *ret_points)
 {
@@ -139,15 +139,125 @@ WIDE static size_t draw_wide(const struct query_view *view, const double *x, con
     return i;
 }
 
+/* ---- all lanes in one ----
+ * What takes longest is to know where the next column begins: that is known only when the one
+ * before it is. So where they begin is guessed for many at once, and then only checked. */
+#define AHEAD 1024 /* values whose columns are guessed at a time */
+
+struct guesses {
+    uint32_t at[AHEAD + 2 * LANES]; /* where a column begins, in the values from `from` on */
+    size_t n, next, from;
+};
+
+WIDE_512 static void guess_columns(const struct query_view *view, const double *x, size_t n,
+                                   int64_t column, struct guesses *ret)
+{
+    const __m512d x0 = _mm512_set1_pd(view->x0);
+    const __m512d per = _mm512_set1_pd((double)view->width / (view->x1 - view->x0));
+    __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    __m256i before = _mm256_set1_epi32((int)column);
+
+    ret->n = ret->next = 0;
+    for (size_t i = 0; i + LANES <= n; i += LANES) {
+        __m512d in = _mm512_mul_pd(_mm512_sub_pd(_mm512_loadu_pd(x + i), x0), per);
+        __m256i now = _mm512_cvttpd_epi32(in);
+        __mmask8 begins = _mm256_cmpneq_epi32_mask(now, _mm256_alignr_epi32(now, before, 7));
+        _mm256_storeu_si256((__m256i *)(ret->at + ret->n),
+                            _mm256_maskz_compress_epi32(begins, places));
+        ret->n += (size_t)_mm_popcnt_u32(begins);
+        places = _mm256_add_epi32(places, _mm256_set1_epi32(LANES));
+        before = now;
+    }
+}
+
+/* As smallest() and largest(). */
+WIDE_512_INLINE __m512d smallest_of_eight(__m512d all)
+{
+    all = _mm512_min_pd(all, _mm512_shuffle_f64x2(all, all, 0x4e));
+    all = _mm512_min_pd(all, _mm512_permutex_pd(all, 0x4e));
+    return _mm512_min_pd(all, _mm512_permute_pd(all, 0x55));
+}
+
+WIDE_512_INLINE __m512d largest_of_eight(__m512d all)
+{
+    all = _mm512_max_pd(all, _mm512_shuffle_f64x2(all, all, 0x4e));
+    all = _mm512_max_pd(all, _mm512_permutex_pd(all, 0x4e));
+    return _mm512_max_pd(all, _mm512_permute_pd(all, 0x55));
+}
+
+/* How many of the next values lie below `next`, of which `inside` has bits. A guess that is right
+ * is a branch that the processor goes on behind at once. */
+WIDE_512_INLINE size_t count_inside(struct guesses *guesses, size_t i, unsigned inside)
+{
+    size_t count = guesses->at[guesses->next] + guesses->from - i;
+
+    guesses->next++;
+    if (count >= LANES || _bzhi_u32(inside, (unsigned)count + 1) != _bzhi_u32(255, (unsigned)count)) {
+        count = _tzcnt_u32(~inside);
+        __asm__("" : "+r"(count)); /* else it would be computed each time, and waited for */
+    }
+    return count;
+}
+
+WIDE_512 static size_t draw_wider(const struct query_view *view, const double *x, const double *y,
+                                  size_t n, int64_t *column, double *until, double *to_x,
+                                  double *to_y, size_t *ret_points)
+{
+    const struct query_view in = *view;
+    int64_t now = *column, last = (int64_t)in.width - 2;
+    struct guesses guesses = {.n = 0};
+    double end = *until;
+    size_t i = 0, points = 0;
+
+    while (now < last && i + LANES <= n) {
+        if (guesses.next >= guesses.n) {
+            guesses.from = i;
+            guess_columns(&in, x + i, MIN(n - i, AHEAD), now + 1, &guesses);
+            guesses.at[guesses.n] = 0; /* where there is none */
+        }
+        double next = column_begin(&in, (double)(now + 2));
+        __m512d at = _mm512_loadu_pd(x + i);
+        unsigned inside = _mm512_cmp_pd_mask(at, _mm512_set1_pd(next), _CMP_LT_OQ);
+        size_t count = count_inside(&guesses, i, inside);
+        if (count == 0 || count == LANES)
+            break;
+        __mmask8 lanes = (__mmask8)_bzhi_u32(255, (unsigned)count);
+        __m512d values = _mm512_set1_pd(y[i]);
+        values = _mm512_mask_loadu_pd(values, lanes, y + i); /* others repeat the first */
+        if (_mm512_fpclass_pd_mask(values, 0x99))            /* NaN, infinite */
+            break;
+        unsigned least = _mm512_cmp_pd_mask(values, smallest_of_eight(values), _CMP_EQ_OQ);
+        unsigned most = _mm512_cmp_pd_mask(values, largest_of_eight(values), _CMP_EQ_OQ);
+        if (has_tie(x + i, count)) {
+            points += column_put(x + i, y + i, count, _tzcnt_u32(least), _tzcnt_u32(most),
+                                 to_x + points, to_y + points);
+        } else {
+            unsigned kept = 1 | _blsi_u32(least) | _blsi_u32(most) | (lanes ^ lanes >> 1);
+            _mm512_storeu_pd(to_x + points, _mm512_maskz_compress_pd((__mmask8)kept, at));
+            _mm512_storeu_pd(to_y + points, _mm512_maskz_compress_pd((__mmask8)kept, values));
+            points += (size_t)_mm_popcnt_u32(kept);
+        }
+        i += count;
+        now++;
+        end = next;
+    }
+    *column = now;
+    *until = end;
+    *ret_points = points;
+    return i;
+}
+
 size_t columns_draw_short(const struct query_view *view, const double *x, const double *y, size_t n,
                           int64_t *column, double *until, double *to_x, double *to_y,
                           size_t *ret_points)
 {
+    unsigned bits = wide_bits();
+
     *ret_points = 0;
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") ||
-        !__builtin_cpu_supports("popcnt"))
+    if (bits == 0)
         return 0;
-    return draw_wide(view, x, y, n, column, until, to_x, to_y, ret_points);
+    return (bits == 512 ? draw_wider : draw_wide)(view, x, y, n, column, until, to_x, to_y,
+                                                  ret_points);
 }
 #else
 size_t columns_draw_short(const struct query_view *view UNUSED, const double *x UNUSED,

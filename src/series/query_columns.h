@@ -39,7 +39,7 @@ static inline size_t column_put(const double *x, const double *y, size_t n, size
 /* Columns of fewer than eight finite values, one behind the other, from the one behind *column on,
  * as long as they end in x[n]. *column and *until become those of the last one that was drawn.
  * Returns how many values were drawn; their points are in to_x and to_y, which have room for four a
- * column and four more. Draws nothing on processors without AVX2. */
+ * column and four more. Draws nothing where no loops are wide (base/wide.h). */
 size_t columns_draw_short(const struct query_view *view, const double *x, const double *y, size_t n,
                           int64_t *column, double *until, double *to_x, double *to_y,
                           size_t *ret_points);

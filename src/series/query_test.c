@@ -5,6 +5,7 @@
  */
 #include "series/query.h"
 
+#include "base/wide.h"
 #include "tests/test.h"
 
 #include <errno.h>
@@ -221,11 +222,12 @@ TEST(the_line_does_not_depend_on_how_the_points_come)
     autofree(mem) struct data *data = xcalloc(1, sizeof(*data));
     struct rng rng;
     rng_init(&rng, 3, 0);
-    for (int round = 0; round < 200; round++) {
-        make_data(data, &rng, round % 2 ? 0.02 : 0.0005);
+    for (int round = 0; round < 300; round++) {
+        wide_limit((unsigned)round % 3 * 256);
+        make_data(data, &rng, round / 3 % 2 ? 0.02 : 0.0005);
         for (size_t i = 0; i < data->n; i++) /* zeros of both signs, and sums that are too large */
             if (rng_chance(&rng, 0.05))
-                data->y[i] = rng_chance(&rng, 0.5) ? -0.0 : round % 8 ? 0 : DBL_MAX;
+                data->y[i] = rng_chance(&rng, 0.5) ? -0.0 : round / 3 % 8 ? 0 : DBL_MAX;
         for (size_t i = 1; i < data->n; i++) /* points told twice; which zero stays is open */
             if (data->y[i - 1] != 0 && rng_chance(&rng, 0.1)) {
                 data->x[i] = data->x[i - 1];
@@ -244,6 +246,43 @@ TEST(the_line_does_not_depend_on_how_the_points_come)
         autofree(query_chart) struct query_chart *plain = query_chart_new_line(&view);
         query_chart_feed(plain, data->x, data->y, data->n);
         check_same_line(plain, single);
+    }
+}
+
+/* Times that come about as often as columns do, some twice, some in bursts, some late. */
+static void make_short_columns(struct data *data, struct rng *rng)
+{
+    double x = 0, pace = 0.05 + rng_unit(rng);
+
+    for (data->n = 0; data->n < POINTS; data->n++) {
+        x += rng_chance(rng, 0.1) ? 0 : pace * (rng_chance(rng, 0.01) ? 9 : 0.5 + rng_unit(rng));
+        data->x[data->n] = rng_chance(rng, 0.5) ? floor(4 * x) / 4 : x;
+        data->y[data->n] = rng_chance(rng, 0.001) ? NAN : floor(4 * rng_normal(rng));
+    }
+    query_sort(data->x, data->y, data->n);
+}
+
+TEST(short_columns_are_the_same_however_wide_the_loops_are)
+{
+    autofree(mem) struct data *data = xcalloc(1, sizeof(*data));
+    struct rng rng;
+    rng_init(&rng, 32, 0);
+    for (int round = 0; round < 300; round++) {
+        make_short_columns(data, &rng);
+        double end = data->x[data->n - 1];
+        struct query_view view = {round % 2 ? 0 : -3.7, end * (0.5 + rng_unit(&rng)),
+                                  1 + (size_t)(end * (0.3 + rng_unit(&rng)))};
+        autofree(query_chart) struct query_chart *plain = query_chart_new_line(&view);
+        wide_limit(0);
+        query_chart_feed(plain, data->x, data->y, data->n);
+        for (unsigned bits = 256; bits <= 512; bits *= 2) {
+            autofree(query_chart) struct query_chart *wide = query_chart_new_line(&view);
+            wide_limit(bits);
+            size_t part = 1 + (size_t)rng_below(&rng, 2 * POINTS);
+            for (size_t at = 0; at < data->n; at += part)
+                query_chart_feed(wide, data->x + at, data->y + at, MIN(part, data->n - at));
+            check_same_line(wide, plain);
+        }
     }
 }
 

@@ -12,6 +12,8 @@
  */
 #include "series/seconds.h"
 
+#include "base/wide.h"
+
 #define SECOND INT64_C(1000000000)
 #define EXACT  (INT64_C(1) << 53) /* below it a double has every ns */
 
@@ -26,13 +28,12 @@ double seconds_of(int64_t ns)
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define WIDE   __attribute__((target("avx2")))
 #define BEHIND (SECOND << 32) /* q has 32 bits: until 2106 */
 #define WHOLE  0x1p52         /* added to a number below it: its low bits are a whole number … */
 #define SIGNED 0x1.8p52       /* … also of one with a sign */
 
 /* q is off by one at most: what matters is that r is what is left. */
-WIDE static size_t wide_seconds(const int64_t *ns, size_t n, double *ret)
+WIDE_256 static size_t wide_seconds(const int64_t *ns, size_t n, double *ret)
 {
     const __m256d whole = _mm256_set1_pd(WHOLE), with_sign = _mm256_set1_pd(SIGNED);
     const __m256d per = _mm256_set1_pd(0x1p30 / 1e9), second = _mm256_set1_pd(1e9);
@@ -58,9 +59,35 @@ WIDE static size_t wide_seconds(const int64_t *ns, size_t n, double *ret)
     return i;
 }
 
+WIDE_512 static size_t wider_seconds(const int64_t *ns, size_t n, double *ret)
+{
+    const __m512d whole = _mm512_set1_pd(WHOLE), with_sign = _mm512_set1_pd(SIGNED);
+    const __m512d per = _mm512_set1_pd(0x1p30 / 1e9), second = _mm512_set1_pd(1e9);
+    const __m512i least = _mm512_set1_epi64(EXACT), behind = _mm512_set1_epi64(BEHIND);
+    size_t i = 0;
+
+    for (; i + 8 <= n; i += 8) {
+        __m512i all = _mm512_loadu_si512(ns + i);
+        if (_mm512_cmplt_epi64_mask(all, least) | _mm512_cmpge_epi64_mask(all, behind))
+            break;
+        __m512i high = _mm512_or_si512(_mm512_srli_epi64(all, 30), _mm512_castpd_si512(whole));
+        __m512d q = _mm512_mul_pd(_mm512_sub_pd(_mm512_castsi512_pd(high), whole), per);
+        q = _mm512_add_pd(q, whole);
+        __m512i product = _mm512_mul_epu32(_mm512_castpd_si512(q), _mm512_set1_epi64(SECOND));
+        __m512i rest = _mm512_sub_epi64(all, product);
+        rest = _mm512_add_epi64(rest, _mm512_castpd_si512(with_sign));
+        __m512d r = _mm512_sub_pd(_mm512_castsi512_pd(rest), with_sign);
+        r = _mm512_add_pd(_mm512_sub_pd(q, whole), _mm512_div_pd(r, second));
+        _mm512_storeu_pd(ret + i, r);
+    }
+    return i;
+}
+
 static size_t seconds_of_most(const int64_t *ns, size_t n, double *ret)
 {
-    return __builtin_cpu_supports("avx2") ? wide_seconds(ns, n, ret) : 0;
+    unsigned bits = wide_bits();
+
+    return bits == 512 ? wider_seconds(ns, n, ret) : bits == 256 ? wide_seconds(ns, n, ret) : 0;
 }
 #else
 static size_t seconds_of_most(const int64_t *ns UNUSED, size_t n UNUSED, double *ret UNUSED)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unpack.h — the inner loops of reading blocks, four values at a time where the processor can
- * (AVX2, asked at run time). Every way gives the same bits; the plain ones are what they mean.
+ * unpack.h — the inner loops of reading blocks, four or eight values at a time where the processor
+ * can (base/wide.h). Every way gives the same bits; the plain ones are what they mean.
  */
 #ifndef HONE_UNPACK_H
 #define HONE_UNPACK_H

@@ -4,6 +4,7 @@
  */
 #include "series/unpack.h"
 #include "base/rng.h"
+#include "base/wide.h"
 #include "tests/test.h"
 
 #define MOST 300
@@ -40,8 +41,9 @@ TEST(ones_are_found_as_one_by_one)
     struct rng rng;
 
     rng_init(&rng, 3, 0);
-    for (int round = 0; round < 5000; round++) {
-        size_t n = rng_below(&rng, round % 2 ? 20 : MOST), left = rng_below(&rng, 80);
+    for (int round = 0; round < 6000; round++) {
+        wide_limit((unsigned)round % 3 * 256);
+        size_t n = rng_below(&rng, round / 3 % 2 ? 20 : MOST), left = rng_below(&rng, 80);
         autofree(mem) unsigned char *bytes = random_bytes(&rng, left, 8);
         uint32_t wide[MOST + UNPACK_ROOM], plain[MOST + UNPACK_ROOM];
         for (size_t i = 0; i < left; i++)
@@ -58,8 +60,9 @@ TEST(runs_are_unpacked_as_one_by_one)
     struct rng rng;
 
     rng_init(&rng, 1, 0);
-    for (int round = 0; round < 5000; round++) {
-        size_t n = rng_below(&rng, round % 2 ? 20 : MOST);
+    for (int round = 0; round < 6000; round++) {
+        wide_limit((unsigned)round % 3 * 256);
+        size_t n = rng_below(&rng, round / 3 % 2 ? 20 : MOST);
         uint64_t wide[MOST + 1], plain[MOST + 1];
         uint32_t ones[MOST + 1];
         unsigned width = (unsigned)rng_below(&rng, UNPACK_WIDTH_MAX + 1);
@@ -84,8 +87,9 @@ TEST(keys_become_floats_as_one_by_one)
     struct rng rng;
 
     rng_init(&rng, 2, 0);
-    for (int round = 0; round < 5000; round++) {
-        size_t n = rng_below(&rng, round % 2 ? 20 : MOST);
+    for (int round = 0; round < 6000; round++) {
+        wide_limit((unsigned)round % 3 * 256);
+        size_t n = rng_below(&rng, round / 3 % 2 ? 20 : MOST);
         uint64_t wide[MOST + 1], plain[MOST + 1], before = any_number(&rng);
         unsigned zeros = (unsigned)rng_below(&rng, 53);
         for (size_t i = 0; i <= n; i++)
@@ -101,7 +105,8 @@ TEST(scales_are_undone_as_one_by_one)
     struct rng rng;
 
     rng_init(&rng, 6, 0);
-    for (int round = 0; round < 5000; round++) {
+    for (int round = 0; round < 6000; round++) {
+        wide_limit((unsigned)round % 3 * 256);
         size_t n = rng_below(&rng, 40);
         uint64_t wide[40], plain[40], unit = any_number(&rng), first = any_number(&rng);
         for (size_t i = 0; i < n; i++)
