@@ -164,6 +164,7 @@ typedef int series_chunk_fn(const struct series_chunk *chunk, void *arg);
 struct series_range { /* rows outside may still come; whole blocks outside are mostly not read */
     int64_t min_step, max_step; /* INT64_MIN, INT64_MAX: all */
     int64_t min_ns, max_ns;
+    bool no_steps, no_times; /* they are not wanted: NULL in chunks that did without reading them */
 };
 extern const struct series_range series_all;
 /* A corrupt block is left out, and noted. */

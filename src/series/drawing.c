@@ -41,6 +41,12 @@ static bool has_times(const struct drawing *drawing)
     return drawing->ask.x != CHARTS_STEP;
 }
 
+/* Steps and times that were not asked for are none. */
+static int64_t at_or_none(const int64_t *all, size_t i)
+{
+    return all ? all[i] : INT64_MIN;
+}
+
 /* False: it has none, and is left out. */
 static bool x_of(struct drawing *drawing, const struct series_chunk *chunk, size_t i, int64_t *ret)
 {
@@ -182,7 +188,7 @@ static int feed_rows(struct feeding *feeding, const struct series_chunk *chunk)
     size_t n = 0;
 
     for (size_t i = 0; i < chunk->n; i++) {
-        struct row row = {.step = chunk->steps[i], .y = chunk->values[i]};
+        struct row row = {.step = at_or_none(chunk->steps, i), .y = chunk->values[i]};
         if (is_old(feeding, chunk, i))
             continue;
         drawing->rows++;
@@ -289,7 +295,7 @@ static bool feed_whole(const struct feeding *feeding, const struct series_chunk 
     for (size_t i = n; i > 0 && from[i - 1] == from[n - 1]; i--)
         drawing->ties++;
     drawing->last = from[n - 1];
-    drawing->last_step = chunk->steps[n - 1];
+    drawing->last_step = at_or_none(chunk->steps, n - 1);
     if (!has_times(drawing) && drawing->last >= drawing->next && drawing->last < INT64_MAX)
         drawing->next = drawing->last + 1;
     return true;
@@ -313,11 +319,14 @@ static void read_part(struct feeding *feeding, struct series_db *db, const struc
                       const struct series_range *range)
 {
     const struct series_info *info = &part->info;
+    struct series_range wanted = *range;
     uint64_t before = feeding->drawing->rows;
 
     feeding->part = part;
     feeding->output = is_output(&info->source);
-    series_db_read(db, &info->source, info->name, range, on_chunk, feeding);
+    wanted.no_times = !has_times(feeding->drawing);
+    wanted.no_steps = !wanted.no_times && !feeding->output && part->before == INT64_MAX;
+    series_db_read(db, &info->source, info->name, &wanted, on_chunk, feeding);
     if (!feeding->falls)
         feed_held(feeding);
     feeding->drawing->values += feeding->drawing->rows - before;

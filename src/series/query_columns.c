@@ -102,8 +102,8 @@ WIDE_256_INLINE bool has_tie(const double *x, size_t count)
 }
 
 WIDE_256 static size_t draw_wide(const struct query_view *view, const double *x, const double *y,
-                             size_t n, int64_t *column, double *until, double *to_x, double *to_y,
-                             size_t *ret_points)
+                                 size_t n, int64_t *column, double *until, double *to_x,
+                                 double *to_y, size_t *ret_points)
 {
     const struct query_view in = *view; /* which no store could change */
     int64_t now = *column, last = (int64_t)in.width - 2;
@@ -192,7 +192,8 @@ WIDE_512_INLINE size_t count_inside(struct guesses *guesses, size_t i, unsigned 
     size_t count = guesses->at[guesses->next] + guesses->from - i;
 
     guesses->next++;
-    if (count >= LANES || _bzhi_u32(inside, (unsigned)count + 1) != _bzhi_u32(255, (unsigned)count)) {
+    if (count >= LANES ||
+        _bzhi_u32(inside, (unsigned)count + 1) != _bzhi_u32(255, (unsigned)count)) {
         count = _tzcnt_u32(~inside);
         __asm__("" : "+r"(count)); /* else it would be computed each time, and waited for */
     }

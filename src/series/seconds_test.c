@@ -60,7 +60,7 @@ TEST(all_at_once_are_as_one_by_one)
         size_t n = rng_below(&rng, ARRAY_LEN(ns));
         for (size_t i = 0; i < n; i++)
             ns[i] = round / 3 % 3 ? 1700000000 * SECOND + (int64_t)rng_below(&rng, 1000000000000)
-                              : (int64_t)(rng_u64(&rng) >> rng_below(&rng, 64));
+                                  : (int64_t)(rng_u64(&rng) >> rng_below(&rng, 64));
         if (n && round % 2)
             ns[rng_below(&rng, n)] =
                 edges[rng_below(&rng, ARRAY_LEN(edges))] - 2 + (int64_t)rng_below(&rng, 5);

@@ -205,7 +205,7 @@ void segment_strand_init(struct strand *strand, const struct segment_reader *rea
                          const struct segment_column *column, const struct segment_column *rests,
                          uint32_t i, const struct series_range *range);
 /* Steps, times and numbers of a chunk's rows, each of BLOCK_VALUES; lost ones are told and become
- * none. */
+ * none. NULL: not wanted. */
 void segment_chunk_rows(const struct segment_reader *reader, const struct segment_chunk *chunk,
                         int64_t *ret_steps, int64_t *ret_times, uint64_t *ret_rows);
 /* Is each time of a group above the one before? Where chunks do not say, times are looked at once.

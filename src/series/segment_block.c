@@ -94,9 +94,9 @@ void segment_chunk_rows(const struct segment_reader *reader, const struct segmen
 {
     size_t n = chunk->count;
 
-    if (!chunk_ints(reader, chunk->steps, n, SEGMENT_STEPS, ret_steps))
+    if (ret_steps && !chunk_ints(reader, chunk->steps, n, SEGMENT_STEPS, ret_steps))
         fill(ret_steps, n, STEP_NONE);
-    if (!chunk_ints(reader, chunk->times, n, SEGMENT_TIMES, ret_times))
+    if (ret_times && !chunk_ints(reader, chunk->times, n, SEGMENT_TIMES, ret_times))
         fill(ret_times, n, INT64_MIN);
     if (!ret_rows || chunk_ints(reader, chunk->rows, n, SEGMENT_ROWS, (int64_t *)ret_rows))
         return;
@@ -204,7 +204,8 @@ static int load(struct strand *strand)
             !segment_chunk_values(reader, offset, chunk.count, strand->values, &now->stats))
             continue;
         load_rests(strand, (uint32_t)strand->next - 1, chunk.count);
-        segment_chunk_rows(reader, &chunk, strand->steps, strand->times_ns,
+        segment_chunk_rows(reader, &chunk, now->steps ? strand->steps : NULL,
+                           now->times_ns ? strand->times_ns : NULL,
                            strand->place ? strand->rows : NULL);
         now->n = chunk.count;
         return 1;
@@ -235,15 +236,17 @@ void segment_strand_init(struct strand *strand, const struct segment_reader *rea
     strand->from = at;
     strand->group = &segment->groups[at->group];
     strand->rest = strand_in(segment, rests, at->group);
-    strand->place = column->strands > 1; /* numbers of rows are wanted */
+    strand->place = column->strands > 1; /* numbers of rows are wanted, and all else is woven */
     strand->next = 0;
     strand->range = range;
     strand->arg = (void *)(uintptr_t)reader;
     strand->at = 0;
-    strand->now = (struct strand_rows){.steps = strand->steps,
-                                       .times_ns = strand->times_ns,
-                                       .rows = strand->rows,
-                                       .values = strand->values};
+    bool all = strand->place;
+    strand->now =
+        (struct strand_rows){.steps = range->no_steps && !all ? NULL : strand->steps,
+                             .times_ns = range->no_times && !all ? NULL : strand->times_ns,
+                             .rows = strand->rows,
+                             .values = strand->values};
 }
 
 /* ---- all blocks ---- */

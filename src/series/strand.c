@@ -7,7 +7,8 @@
 
 #include "series/memory.h"
 
-const struct series_range series_all = {INT64_MIN, INT64_MAX, INT64_MIN, INT64_MAX};
+const struct series_range series_all = {
+    .min_step = INT64_MIN, .max_step = INT64_MAX, .min_ns = INT64_MIN, .max_ns = INT64_MAX};
 
 int strand_rows_tell(const struct strand_rows *rows, series_chunk_fn *fn, void *arg)
 {

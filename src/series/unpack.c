@@ -165,7 +165,7 @@ struct wide { /* the same of a run four times */
 
 /* What four numbers add: their parts at ones[0 … 4], in `rest` the low ones. */
 WIDE_256_INLINE __m256i four_rests(const struct wide *wide, __m256i rest, const uint32_t *ones,
-                                      bool rice)
+                                   bool rice)
 {
     rest = _mm256_and_si256(rest, wide->mask);
     if (rice) {
@@ -186,7 +186,7 @@ WIDE_256_INLINE __m256i put_four(__m256i rest, bool delta, __m256i level, uint64
 
 /* Returns how many: as many eights as there are. */
 WIDE_256_INLINE size_t eights(const struct unpack *run, size_t n, bool rice, bool delta,
-                                 uint64_t *ret)
+                              uint64_t *ret)
 {
     __m256i level = _mm256_set1_epi64x((int64_t)run->before);
     struct wide wide = {_mm256_set1_epi64x((int64_t)mask_of(run)),
@@ -270,9 +270,9 @@ WIDE_512 static bool wider_ones(const unsigned char *bytes, size_t left, size_t 
         uint64_t word = load_u64(bytes + at);
         __m512i places = _mm512_maskz_compress_epi8(word, all);
         __m512i from = _mm512_set1_epi32((int)at * 8);
-        __m128i parts[4] = {
-            _mm512_castsi512_si128(places), _mm512_extracti32x4_epi32(places, 1),
-            _mm512_extracti32x4_epi32(places, 2), _mm512_extracti32x4_epi32(places, 3)};
+        __m128i parts[4] = {_mm512_castsi512_si128(places), _mm512_extracti32x4_epi32(places, 1),
+                            _mm512_extracti32x4_epi32(places, 2),
+                            _mm512_extracti32x4_epi32(places, 3)};
         for (size_t k = 0; k < 4; k++)
             _mm512_storeu_si512(ret + i + 16 * k,
                                 _mm512_add_epi32(_mm512_cvtepu8_epi32(parts[k]), from));
