@@ -292,6 +292,52 @@ TEST(whole_blocks_outside_a_range_are_left_out)
     home_end(home);
 }
 
+struct wanted {
+    bool steps, times; /* in every chunk so far */
+    size_t n;
+};
+
+static int take_wanted(const struct series_chunk *chunk, void *arg)
+{
+    struct wanted *wanted = arg;
+
+    wanted->steps &= chunk->steps != NULL;
+    wanted->times &= chunk->times_ns != NULL;
+    for (size_t i = 0; i < chunk->n; i++) {
+        int64_t step = (int64_t)chunk->values[i];
+        assert_true(!chunk->steps || chunk->steps[i] == step);
+        assert_true(!chunk->times_ns || chunk->times_ns[i] == step * 1000);
+    }
+    wanted->n += chunk->n;
+    return 0;
+}
+
+TEST(steps_and_times_that_nobody_wants_are_not_read_from_segments)
+{
+    char *home = home_new();
+    struct series_db *db = must_open(home, SERIES_WRITE);
+    struct series_source source = source_of(1, 1);
+
+    for (int64_t step = 0; step < 3000; step++)
+        assert_int_equal(put1(db, source, (uint64_t)step + 1, step, "loss", (double)step), 0);
+    for (unsigned compacted = 0; compacted < 2; compacted++) {
+        for (unsigned round = 0; round < 4; round++) {
+            struct series_range range = series_all;
+            struct wanted wanted = {.steps = true, .times = true};
+            range.no_steps = round & 1;
+            range.no_times = round & 2;
+            assert_int_equal(
+                series_db_read(db, &source, name_of(db, "loss"), &range, take_wanted, &wanted), 0);
+            assert_int_equal(wanted.n, 3000);
+            assert_int_equal(wanted.steps, !compacted || !range.no_steps);
+            assert_int_equal(wanted.times, !compacted || !range.no_times);
+        }
+        assert_int_equal(series_db_compact(db, NULL), 0);
+    }
+    series_db_free(db);
+    home_end(home);
+}
+
 TEST(what_is_dropped_is_gone_and_what_comes_later_is_not)
 {
     char *home = home_new();
