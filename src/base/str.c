@@ -14,9 +14,8 @@
 
 #define USUAL_BYTES 24 /* of one that is formatted: mostly it fits at once */
 #define FILLED_MIN  ((size_t)256 << 10)
-#define HUGE_PAGE   ((size_t)2 << 20)
-#define HUGE_MIN    (HUGE_PAGE / 2)
-#define SPARE_MAX   (4 * HUGE_PAGE)
+#define LARGE_MIN   ((size_t)1 << 20)
+#define SPARE_MAX   (8 * LARGE_MIN)
 
 void str_release(struct str *str)
 {
@@ -51,47 +50,36 @@ static bool has_pages(uintptr_t from, uintptr_t to, size_t page)
 /* The last large one that was given back. */
 static _Atomic(char *) spare;
 
-/* Begins where a huge page does: where the kernel has one, it costs half of what small ones do.
- * NULL: there is no memory. */
-static char *new_huge(size_t bytes)
+/* There, if it is large enough. */
+static void reserve_large(struct str *str, size_t more)
 {
-    char *room = aligned_alloc(HUGE_PAGE, bytes);
-
-    if (room)
-        madvise(room, bytes, MADV_HUGEPAGE); /* before any of it is touched */
-    return room;
-}
-
-static void reserve_huge(struct str *str, size_t more)
-{
-    size_t bytes = (str->len + more + HUGE_PAGE) & ~(HUGE_PAGE - 1);
     char *room = atomic_exchange(&spare, NULL);
 
-    if (room && malloc_usable_size(room) < bytes)
-        free(TAKE(room));
-    if (!room && !(room = new_huge(bytes)))
+    if (!room || malloc_usable_size(room) <= str->len + more) {
+        free(room);
         return;
+    }
     memcpy(room, str->s, str->len + 1);
     if (str->cap)
         free(str->s);
     str->s = room;
-    str->cap = bytes;
+    str->cap = malloc_usable_size(room);
 }
 
 void str_give_back(void *bytes)
 {
     size_t n = malloc_usable_size(bytes);
 
-    free(n >= HUGE_PAGE && n <= SPARE_MAX ? atomic_exchange(&spare, bytes) : bytes);
+    free(n >= LARGE_MIN && n <= SPARE_MAX ? atomic_exchange(&spare, bytes) : bytes);
 }
 
 /* Its pages are asked for in one go, at half of what it costs to get them one by one as they are
  * written; where the kernel cannot do that, they come so. */
 void str_reserve_filled(struct str *str, size_t more)
 {
-    if (more >= HUGE_MIN && str->len + more >= str->cap)
-        reserve_huge(str, more);
-    str_reserve(str, more);
+    if (more >= LARGE_MIN && str->len + more >= str->cap)
+        reserve_large(str, more);
+    str_reserve(str, more >= LARGE_MIN ? (more | (LARGE_MIN - 1)) : more);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uintptr_t from = ((uintptr_t)(str->s + str->len) + page - 1) & ~(page - 1);
     uintptr_t to = (uintptr_t)(str->s + str->len + more) & ~(page - 1);
