@@ -14,7 +14,6 @@
 #define CHOOSE_COUNT 3    /* samples of a metric before its steps are taken for progress */
 #define FEED_US      5000 /* samples closer than this count as one */
 #define LATE_S       1.5  /* a first step later than the attempt is old: the clock was set */
-#define FIRST_SURE   0.1  /* the first window decides only what to try, and may be of a bad start */
 #define AGAIN_S      1.0  /* after this what is read has just been written */
 #define SILENT_S     10.0 /* so long without a step: judged by use */
 #define BYTES_PER_S  1e8  /* what reading and writing weighs against a second of CPU */
@@ -34,7 +33,6 @@ void progress_begin(struct live *live)
                                   .error = NAN};
     stamps_begin(progress);
     window_init(&progress->window, NULL);
-    progress->window.limits.sure = FIRST_SURE;
 }
 
 uint64_t progress_key(const struct live *live)
@@ -86,7 +84,6 @@ static void on_window(struct live *live, struct now now)
 {
     struct window_result window = window_take(&live->progress.window);
 
-    live->progress.window.limits.sure = WINDOW_LIMITS.sure;
     keep_window(live, &window);
     tuned_on_window(live, &window, now);
 }

@@ -62,7 +62,7 @@ TEST(short_trials_try_by_beginning)
     submit(SHORT_SPEC);
     for (int64_t i = 1; i <= 2; i++) {
         struct program program = launch(i, by_threads, true);
-        train(&program, 0.7);
+        train(&program, 0.45);
         ended(i, REASON_NONE, 0);
     }
     assert_int_equal(count_events("\"event\":\"tuned\""), 0);

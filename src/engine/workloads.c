@@ -265,7 +265,8 @@ void workloads_fit(struct live *live, const struct window_result *window, struct
     autorelease(str) struct str start = STR_INIT, mine = STR_INIT;
     autofree(mem) char *a = NULL, *b = NULL;
 
-    if (!before || live->tuned->fitted || window->bound || !(before->response.seconds > 0))
+    if (!before || live->tuned->fitted || window->bound || !(before->response.seconds > 0) ||
+        window->seconds < WINDOW_LIMITS.least_s) /* a look: programs may begin slowly */
         return;
     live->tuned->fitted = true;
     tuning_json(run, tuning->start, &start);

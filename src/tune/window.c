@@ -93,9 +93,14 @@ static bool judge(struct window *window)
                   result->ln_seconds - CERTAIN * result->error > window->bar + WORSE;
     if (result->cut)
         return window->done = true;
-    if (result->seconds < limits->least_s || result->steps < limits->least_steps)
+    if (result->seconds < (window->looked ? limits->least_s : limits->look_s) ||
+        result->steps < limits->least_steps)
         return false;
-    return window->done = result->error <= limits->sure || result->seconds >= limits->most_s;
+    window->done = result->error <= (window->looked ? limits->sure : limits->look_sure) ||
+                   result->seconds >= limits->most_s;
+    if (window->done && result->seconds < limits->least_s)
+        result->error = hypot(result->error, limits->look_sure);
+    return window->done;
 }
 
 bool window_sample(struct window *window, double time_s, double step)
@@ -146,6 +151,7 @@ struct window_result window_take(struct window *window)
     assert(window->done);
     struct window_result result = window->result;
 
+    window->looked = true;
     if (result.bound)
         window_change(window, window->begun ? window->last_s : window->changed_s);
     else

@@ -5,6 +5,8 @@
  * A window is time: at least one second and five steps, up to three seconds while it is not sure
  * enough, ended early when the configuration is certainly worse than the best. Its speed is all of
  * the time over all of the progress; the median step would not see the pauses between steps.
+ * The first of a program is but a look: it decides what to try next, and a program that begins
+ * badly should not do so for a second. What it says is doubted, since much else begins with it.
  *
  *     struct window w;
  *     window_init(&w, NULL);
@@ -24,8 +26,10 @@ struct window_limits {
     double least_steps;
     double drop_steps; /* after a change */
     double sure;       /* standard error of ln seconds at which least_s is enough */
+    double look_s;     /* the first window: in the place of least_s … */
+    double look_sure;  /* … and of `sure`; added to its error where it is shorter than least_s */
 };
-#define WINDOW_LIMITS ((struct window_limits){1, 3, 5, 2, 0.02})
+#define WINDOW_LIMITS ((struct window_limits){1, 3, 5, 2, 0.02, 0.3, 0.1})
 
 struct window_result {
     double ln_seconds; /* of a unit of progress */
@@ -40,6 +44,7 @@ struct window {
     struct window_limits limits;
     double bar; /* ln seconds, INFINITY: none */
     bool begun, dropping, done, cut, bound;
+    bool looked;                         /* the first is over */
     double changed_s, drop_from;         /* the change; its first step, NAN: none yet */
     double start_s, start, last_s, last; /* time and step */
     double intervals, tt, ts, ss;        /* their number, Σ dt², Σ dt·ds, Σ ds² */

@@ -22,13 +22,52 @@ static size_t run(struct window *w, double *t, double *step, double each)
     return 0;
 }
 
-TEST(fast_steps_make_a_window_of_a_second)
+/* A window that is not the first. */
+static void begin(struct window *w, double *t, double *step)
+{
+    window_init(w, NULL);
+    window_sample(w, *t, *step);
+    run(w, t, step, 0.01);
+    window_take(w);
+}
+
+TEST(the_first_window_is_a_look_that_is_doubted)
 {
     struct window w;
     double t = 100, step = 7;
 
     window_init(&w, NULL);
     window_sample(&w, t, step);
+    assert_in_range(run(&w, &t, &step, 0.01), 29, 31);
+    struct window_result look = window_take(&w);
+    NEAR(look.ln_seconds, log(0.01), 1e-9);
+    NEAR(look.error, WINDOW_LIMITS.look_sure, 1e-9); /* however even its steps were */
+    run(&w, &t, &step, 0.01);
+    assert_true(window_take(&w).error < 1e-6);
+}
+
+/* Steps that differ much say nothing in so short a time. */
+TEST(a_look_at_uneven_steps_takes_longer)
+{
+    struct window w;
+    double t = 0;
+    bool done = false;
+
+    window_init(&w, NULL);
+    window_sample(&w, 0, 0);
+    for (size_t i = 1; !done; i++) {
+        t += i % 10 == 0 ? 0.21 : 0.01;
+        done = window_sample(&w, t, (double)i);
+    }
+    assert_true(window_take(&w).seconds > 2 * WINDOW_LIMITS.look_s);
+}
+
+TEST(fast_steps_make_a_window_of_a_second)
+{
+    struct window w;
+    double t = 100, step = 7;
+
+    begin(&w, &t, &step);
     assert_in_range(run(&w, &t, &step, 0.01), 99, 101);
     struct window_result result = window_take(&w);
     NEAR(result.ln_seconds, log(0.01), 1e-9);
@@ -73,13 +112,12 @@ TEST(pauses_between_steps_count)
 {
     struct window w;
     bool done = false;
-    double t = 0;
+    double t = 0, step = 0;
 
-    window_init(&w, NULL);
-    window_sample(&w, 0, 0);
+    begin(&w, &t, &step);
     for (size_t i = 1; !done; i++) {
         t += i % 10 == 0 ? 0.21 : 0.01;
-        done = window_sample(&w, t, (double)i);
+        done = window_sample(&w, t, step + (double)i);
     }
     struct window_result result = window_take(&w);
     NEAR(result.ln_seconds, log(0.03), 0.1);
@@ -90,14 +128,13 @@ TEST(pauses_between_steps_count)
 TEST(the_first_steps_after_a_change_are_dropped)
 {
     struct window w;
-    double t = 10, step = 50;
+    double t = 9, step = 49;
 
-    window_init(&w, NULL);
-    window_sample(&w, 9, 49);
-    window_change(&w, 10);
-    assert_false(window_sample(&w, 9.5, 49.5)); /* from before */
+    begin(&w, &t, &step);
+    window_change(&w, t += 0.5);
+    assert_false(window_sample(&w, t - 0.1, ++step)); /* from before */
     for (size_t i = 0; i < 3; i++)
-        assert_false(window_sample(&w, t += 5, step++));
+        assert_false(window_sample(&w, t += 5, ++step));
     run(&w, &t, &step, 0.1);
     NEAR(window_take(&w).ln_seconds, log(0.1), 0.05);
 }
@@ -141,8 +178,7 @@ TEST(steps_that_go_back_begin_the_window_anew)
     struct window w;
     double t = 0, step = 100;
 
-    window_init(&w, NULL);
-    window_sample(&w, t, step);
+    begin(&w, &t, &step);
     for (size_t i = 0; i < 20; i++)
         assert_false(window_sample(&w, t += 0.04, ++step));
     step = 3; /* started again from a checkpoint */
