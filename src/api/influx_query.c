@@ -193,7 +193,11 @@ static int points(void *arg, const char *db, const struct influxql_series *of, i
 {
     struct source *source = arg;
     const struct found *found = &source->found.at[of->id];
-    struct series_range range = {INT64_MIN, INT64_MAX, min_ns, max_ns, .no_steps = true};
+    struct series_range range = {.min_step = INT64_MIN,
+                                 .max_step = INT64_MAX,
+                                 .min_ns = min_ns,
+                                 .max_ns = max_ns,
+                                 .no_steps = true};
     struct reading reading = {fn, to};
     (void)db;
 

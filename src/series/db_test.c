@@ -277,8 +277,10 @@ TEST(whole_blocks_outside_a_range_are_left_out)
     char *home = home_new();
     struct series_db *db = must_open(home, SERIES_WRITE);
     struct series_source source = source_of(1, 1);
-    struct series_range range = {5000, 5001, INT64_MIN, INT64_MAX};
+    struct series_range range = series_all;
 
+    range.min_step = 5000;
+    range.max_step = 5001;
     append_range(db, source, 0, 10000);
     for (int round = 0; round < 2; round++) {
         struct points points = {0};
